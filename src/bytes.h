@@ -1,0 +1,58 @@
+/* The only way to get an integer out of a file: a bounded cursor that remembers its first
+ * failure. Read a whole record, then ask once.
+ *
+ * The cursor runs over a source from offset 0 and keeps everything it has passed in one growing
+ * buffer, so that names and values can stay where they are: positions are offsets into that
+ * buffer, which moves while it grows. tenon_cursor_take hands the buffer over at the end. */
+#ifndef TENON_BYTES_H
+#define TENON_BYTES_H
+
+#include "source.h"
+
+struct tenon_cursor {
+    const struct tenon_source *source;
+    unsigned char *buf; /* bytes [0, loaded) of the source */
+    size_t loaded, capacity;
+    uint64_t pos, size;       /* size: of the source */
+    uint64_t limit;           /* the most bytes that may be loaded */
+    bool swapped;             /* integers are big-endian */
+    enum tenon_status status; /* first failure */
+    uint64_t fail_offset;     /* where the failed read began */
+    uint64_t fail_need;       /* how many bytes it wanted */
+    struct tenon_error fail;  /* of a failed system call or allocation */
+};
+
+void tenon_cursor_init(struct tenon_cursor *c, const struct tenon_source *source, uint64_t limit);
+void tenon_cursor_release(struct tenon_cursor *c);
+
+/* Little-endian unless `swapped`. After a failure they return 0 and do not move. */
+uint8_t tenon_cursor_u8(struct tenon_cursor *c);
+uint16_t tenon_cursor_u16(struct tenon_cursor *c);
+uint32_t tenon_cursor_u32(struct tenon_cursor *c);
+uint64_t tenon_cursor_u64(struct tenon_cursor *c);
+
+/* Passes over `n` bytes, loading them; returns the offset of the first. */
+uint64_t tenon_cursor_skip(struct tenon_cursor *c, uint64_t n);
+
+uint64_t tenon_cursor_offset(const struct tenon_cursor *c);
+uint64_t tenon_cursor_left(const struct tenon_cursor *c); /* bytes up to the end of the source */
+bool tenon_cursor_ok(const struct tenon_cursor *c);
+
+/* The loaded bytes at `off`, valid until the next read; `off` must have been passed. */
+const unsigned char *tenon_cursor_at(const struct tenon_cursor *c, uint64_t off);
+
+/* Reports the remembered failure. */
+enum tenon_status tenon_cursor_fail(const struct tenon_cursor *c, struct tenon_error *err);
+
+/* Hands over the buffer, cut down to what was passed (tenon_mem_free); the cursor is then empty.
+ * NULL only when memory is gone. */
+unsigned char *tenon_cursor_take(struct tenon_cursor *c);
+
+/* Integers at an address that is known to hold them, for packed values kept in memory. */
+uint16_t tenon_load_u16(const unsigned char *p, bool swapped);
+uint32_t tenon_load_u32(const unsigned char *p, bool swapped);
+uint64_t tenon_load_u64(const unsigned char *p, bool swapped);
+float tenon_float_from_bits(uint32_t bits);
+double tenon_double_from_bits(uint64_t bits);
+
+#endif
