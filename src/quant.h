@@ -18,7 +18,12 @@ void tenon_quant_init_reference(struct tenon_quant_ops *ops);
 void tenon_quant_init(struct tenon_quant_ops *ops, unsigned cpu_flags);
 
 /* Swaps the multi-byte fields of `n` blocks in place, from big-endian files to little-endian or
- * back. False for a type whose blocks no known program writes in big-endian form. */
+ * back. A field is what a program of that byte order keeps as one integer or float: scales, the
+ * 32-bit word of fifth bits in Q5_0 and Q5_1, the 16-bit codes of IQ2_XS, IQ1_S and IQ4_XS, the
+ * scale words of IQ1_M and IQ3_XXS. Arrays of bytes stay as they are. Beyond ggml's own endian
+ * converter this follows ggml's structs, which a big-endian machine writes as they lie in memory.
+ * False, nothing changed, for types without a size and for IQ2_XXS, whose words ggml uses both as
+ * bytes and as integers, so that there is no agreed big-endian form. */
 bool tenon_quant_swap(enum tenon_dtype dtype, uint8_t *blocks, size_t n);
 
 #endif

@@ -1,0 +1,78 @@
+/* The table of codecs and the byte order of blocks. */
+#include "quant.h"
+
+#include <string.h>
+
+#include "cpu.h"
+#include "dtype/codecs.h"
+
+void tenon_quant_init_reference(struct tenon_quant_ops *ops)
+{
+    memset(ops, 0, sizeof(*ops));
+#define DECODE(id)     ops->decode[TENON_DTYPE_##id] = tenon_decode_##id;
+#define DECODE_F64(id) ops->decode_f64[TENON_DTYPE_##id] = tenon_decode_f64_##id;
+#define ENCODE(id)     ops->encode[TENON_DTYPE_##id] = tenon_encode_##id;
+#include "dtype/codecs.def"
+#undef DECODE
+#undef DECODE_F64
+#undef ENCODE
+}
+
+void tenon_quant_init(struct tenon_quant_ops *ops, unsigned cpu_flags)
+{
+    tenon_quant_init_reference(ops);
+    (void)cpu_flags;
+}
+
+/* `count` integers or floats of `width` bytes each, from byte `offset` of a block. */
+struct field {
+    enum tenon_dtype dtype;
+    uint16_t offset;
+    uint8_t width, count;
+};
+
+/* Every field of more than one byte. Rows of one type stand together. */
+static const struct field fields[] = {
+    {TENON_DTYPE_F64, 0, 8, 1},     {TENON_DTYPE_F32, 0, 4, 1},      {TENON_DTYPE_F16, 0, 2, 1},
+    {TENON_DTYPE_BF16, 0, 2, 1},    {TENON_DTYPE_I64, 0, 8, 1},      {TENON_DTYPE_I32, 0, 4, 1},
+    {TENON_DTYPE_I16, 0, 2, 1},     {TENON_DTYPE_U64, 0, 8, 1},      {TENON_DTYPE_U32, 0, 4, 1},
+    {TENON_DTYPE_U16, 0, 2, 1},     {TENON_DTYPE_C64, 0, 4, 2},      {TENON_DTYPE_Q4_0, 0, 2, 1},
+    {TENON_DTYPE_Q4_1, 0, 2, 2},    {TENON_DTYPE_Q5_0, 0, 2, 1},     {TENON_DTYPE_Q5_0, 2, 4, 1},
+    {TENON_DTYPE_Q5_1, 0, 2, 2},    {TENON_DTYPE_Q5_1, 4, 4, 1},     {TENON_DTYPE_Q8_0, 0, 2, 1},
+    {TENON_DTYPE_Q8_1, 0, 2, 2},    {TENON_DTYPE_Q2_K, 80, 2, 2},    {TENON_DTYPE_Q3_K, 108, 2, 1},
+    {TENON_DTYPE_Q4_K, 0, 2, 2},    {TENON_DTYPE_Q5_K, 0, 2, 2},     {TENON_DTYPE_Q6_K, 208, 2, 1},
+    {TENON_DTYPE_Q8_K, 0, 4, 1},    {TENON_DTYPE_Q8_K, 260, 2, 16},  {TENON_DTYPE_IQ2_XS, 0, 2, 33},
+    {TENON_DTYPE_IQ3_XXS, 0, 2, 1}, {TENON_DTYPE_IQ3_XXS, 66, 4, 8}, {TENON_DTYPE_IQ1_S, 0, 2, 1},
+    {TENON_DTYPE_IQ1_S, 34, 2, 8},  {TENON_DTYPE_IQ4_NL, 0, 2, 1},   {TENON_DTYPE_IQ3_S, 0, 2, 1},
+    {TENON_DTYPE_IQ2_S, 0, 2, 1},   {TENON_DTYPE_IQ4_XS, 0, 2, 2},   {TENON_DTYPE_IQ1_M, 48, 2, 4},
+    {TENON_DTYPE_TQ1_0, 52, 2, 1},  {TENON_DTYPE_TQ2_0, 64, 2, 1},   {TENON_DTYPE_Q1_0, 0, 2, 1},
+    {TENON_DTYPE_Q2_0, 0, 2, 1},
+};
+
+enum { N_FIELDS = sizeof(fields) / sizeof(fields[0]) };
+
+static void reverse_items(uint8_t *p, size_t width, size_t n)
+{
+    for (size_t i = 0; i < n; i++, p += width)
+        for (size_t a = 0, b = width - 1; a < b; a++, b--) {
+            uint8_t held = p[a];
+
+            p[a] = p[b];
+            p[b] = held;
+        }
+}
+
+bool tenon_quant_swap(enum tenon_dtype dtype, uint8_t *blocks, size_t n)
+{
+    const struct tenon_dtype_info *info = tenon_dtype_info(dtype);
+
+    /* IQ2_XXS: see the header. */
+    if (info == NULL || info->block_bytes == 0 || dtype == TENON_DTYPE_IQ2_XXS)
+        return false;
+    for (size_t f = 0; f < N_FIELDS; f++)
+        if (fields[f].dtype == dtype)
+            for (size_t i = 0; i < n; i++)
+                reverse_items(blocks + i * info->block_bytes + fields[f].offset, fields[f].width,
+                              fields[f].count);
+    return true;
+}
