@@ -24,14 +24,16 @@ struct tenon_limits {
     uint64_t json_bytes;         /* of one config, index or tokenizer file (default 256 MiB) */
     uint64_t tensors;            /* in a model (default 10,000,000) */
     uint32_t dims;               /* of one tensor (default 8) */
-    uint32_t nesting;            /* of metadata arrays (default 4) and JSON (default 128) */
+    uint32_t nesting;            /* of arrays in metadata (default 4) */
+    uint32_t json_depth;         /* of nested JSON values (default 128) */
     uint32_t shards;             /* of a set (default 10,000) */
 };
 
 struct tenon_open_options {
     struct tenon_limits limits;
-    const char *format; /* NULL: by content; else a name of formats.def */
-    bool lenient;       /* accept what the reference reader accepts, as findings */
+    const char *format;    /* NULL: by content; else a name of formats.def */
+    unsigned cpu_mask_out; /* instruction sets not to use (flags of cpu.h); for tests */
+    bool lenient;          /* accept what the reference reader accepts, as findings */
 };
 
 /* Which naming convention the tensors follow. */

@@ -1,0 +1,243 @@
+/* The bounded, sticky cursor. */
+#include "bytes.h"
+
+#include <string.h>
+
+#include "fail.h"
+#include "mem.h"
+
+/* The least that one read asks for, and the share of what is loaded by which it grows: small
+ * headers cost one read, and a large one is never overshot by more than a quarter. */
+#define LEAST_READ   ((size_t)64 * 1024)
+#define GROWTH_SHARE 4
+
+void tenon_cursor_init(struct tenon_cursor *c, const struct tenon_source *source, uint64_t limit)
+{
+    memset(c, 0, sizeof(*c));
+    c->source = source;
+    c->size = tenon_source_size(source);
+    c->limit = limit;
+}
+
+void tenon_cursor_release(struct tenon_cursor *c)
+{
+    tenon_mem_free(c->buf);
+    c->buf = NULL;
+    c->loaded = c->capacity = 0;
+}
+
+static void remember(struct tenon_cursor *c, enum tenon_status status, uint64_t need)
+{
+    c->status = status;
+    c->fail_offset = c->pos;
+    c->fail_need = need;
+}
+
+/* How far to load so that `end` is inside: a step ahead, but within the source and the limit. */
+static uint64_t choose_target(const struct tenon_cursor *c, uint64_t end)
+{
+    size_t step = c->loaded / GROWTH_SHARE;
+    uint64_t target, most = c->size < c->limit ? c->size : c->limit;
+
+    if (step < LEAST_READ)
+        step = LEAST_READ;
+    if (!tenon_u64_add(&target, c->loaded, step) || target > most)
+        target = most;
+    return target > end ? target : end;
+}
+
+/* Loads bytes up to `end`, which is inside the source and the limit. */
+static bool load(struct tenon_cursor *c, uint64_t end)
+{
+    uint64_t target = choose_target(c, end);
+    unsigned char *grown;
+    enum tenon_status st;
+
+    if (target > SIZE_MAX) {
+        remember(c, TENON_ERR_NO_MEMORY, end - c->pos);
+        return false;
+    }
+    if (target > c->capacity) {
+        grown = tenon_mem_resize(c->buf, (size_t)target, 1);
+        if (grown == NULL) {
+            remember(c, TENON_ERR_NO_MEMORY, end - c->pos);
+            return false;
+        }
+        c->buf = grown;
+        c->capacity = (size_t)target;
+    }
+    st = tenon_source_read(c->source, c->loaded, c->buf + c->loaded, (size_t)target - c->loaded,
+                           &c->fail);
+    if (st != TENON_OK) {
+        remember(c, st, end - c->pos);
+        return false;
+    }
+    c->loaded = (size_t)target;
+    return true;
+}
+
+/* Makes `n` bytes at the current position available. */
+static bool need(struct tenon_cursor *c, uint64_t n)
+{
+    uint64_t end;
+
+    if (c->status != TENON_OK)
+        return false;
+    if (n <= c->loaded - c->pos)
+        return true;
+    if (n > c->size - c->pos || !tenon_u64_add(&end, c->pos, n)) {
+        remember(c, TENON_ERR_TRUNCATED, n);
+        return false;
+    }
+    if (end > c->limit) {
+        remember(c, TENON_ERR_LIMIT, n);
+        return false;
+    }
+    return load(c, end);
+}
+
+uint8_t tenon_cursor_u8(struct tenon_cursor *c)
+{
+    uint8_t value;
+
+    if (!need(c, sizeof(value)))
+        return 0;
+    value = c->buf[c->pos];
+    c->pos += sizeof(value);
+    return value;
+}
+
+uint16_t tenon_cursor_u16(struct tenon_cursor *c)
+{
+    uint16_t value;
+
+    if (!need(c, sizeof(value)))
+        return 0;
+    value = tenon_load_u16(c->buf + c->pos, c->swapped);
+    c->pos += sizeof(value);
+    return value;
+}
+
+uint32_t tenon_cursor_u32(struct tenon_cursor *c)
+{
+    uint32_t value;
+
+    if (!need(c, sizeof(value)))
+        return 0;
+    value = tenon_load_u32(c->buf + c->pos, c->swapped);
+    c->pos += sizeof(value);
+    return value;
+}
+
+uint64_t tenon_cursor_u64(struct tenon_cursor *c)
+{
+    uint64_t value;
+
+    if (!need(c, sizeof(value)))
+        return 0;
+    value = tenon_load_u64(c->buf + c->pos, c->swapped);
+    c->pos += sizeof(value);
+    return value;
+}
+
+uint64_t tenon_cursor_skip(struct tenon_cursor *c, uint64_t n)
+{
+    uint64_t start = c->pos;
+
+    if (need(c, n))
+        c->pos += n;
+    return start;
+}
+
+uint64_t tenon_cursor_offset(const struct tenon_cursor *c)
+{
+    return c->pos;
+}
+
+uint64_t tenon_cursor_left(const struct tenon_cursor *c)
+{
+    return c->size - c->pos;
+}
+
+bool tenon_cursor_ok(const struct tenon_cursor *c)
+{
+    return c->status == TENON_OK;
+}
+
+const unsigned char *tenon_cursor_at(const struct tenon_cursor *c, uint64_t off)
+{
+    return c->buf + off;
+}
+
+enum tenon_status tenon_cursor_fail(const struct tenon_cursor *c, struct tenon_error *err)
+{
+    uint64_t left = c->size - c->fail_offset;
+
+    if (c->status == TENON_ERR_TRUNCATED && c->fail.status == TENON_OK) {
+        tenon_fail(err, c->status, c->fail_offset,
+                   "%llu bytes needed here, but the file ends after %llu",
+                   (unsigned long long)c->fail_need, (unsigned long long)left);
+        tenon_fail_hint(err, "the download may be incomplete");
+        return c->status;
+    }
+    if (c->status == TENON_ERR_LIMIT)
+        return tenon_fail(err, c->status, c->fail_offset,
+                          "the header goes on beyond the limit of %llu bytes",
+                          (unsigned long long)c->limit);
+    if (c->status == TENON_ERR_NO_MEMORY)
+        return tenon_fail_memory(err);
+    if (err != NULL && err->status == TENON_OK)
+        *err = c->fail;
+    return c->status;
+}
+
+unsigned char *tenon_cursor_take(struct tenon_cursor *c)
+{
+    unsigned char *buf = c->buf;
+    unsigned char *cut = tenon_mem_resize(buf, c->pos != 0 ? (size_t)c->pos : 1, 1);
+
+    if (cut == NULL)
+        return NULL;
+    c->buf = NULL;
+    c->loaded = c->capacity = 0;
+    return cut;
+}
+
+uint16_t tenon_load_u16(const unsigned char *p, bool swapped)
+{
+    uint16_t little = (uint16_t)(p[0] | p[1] << 8);
+
+    return swapped ? (uint16_t)(little << 8 | little >> 8) : little;
+}
+
+uint32_t tenon_load_u32(const unsigned char *p, bool swapped)
+{
+    uint32_t little =
+        (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+
+    return swapped ? __builtin_bswap32(little) : little;
+}
+
+uint64_t tenon_load_u64(const unsigned char *p, bool swapped)
+{
+    uint64_t little = (uint64_t)tenon_load_u32(p, false) | (uint64_t)tenon_load_u32(p + 4, false)
+                                                               << 32;
+
+    return swapped ? __builtin_bswap64(little) : little;
+}
+
+float tenon_float_from_bits(uint32_t bits)
+{
+    float value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+double tenon_double_from_bits(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}

@@ -1,0 +1,98 @@
+/* Row lookup: token ids to rows of the input matrix. */
+#include "tenon/embed.h"
+
+#include "fail.h"
+#include "model_private.h"
+
+/* The matrix that ids index: the input's, or the head's where only that is stored. */
+static const struct tenon_tensor *find_matrix(const struct tenon_model *model)
+{
+    static const struct {
+        enum tenon_role role;
+        enum tenon_part part;
+    } places[] = {
+        {TENON_ROLE_TOKEN_EMBD, TENON_PART_MAIN},
+        {TENON_ROLE_TOKEN_EMBD, TENON_PART_ENCODER},
+        {TENON_ROLE_TOKEN_EMBD, TENON_PART_DECODER},
+        {TENON_ROLE_OUTPUT, TENON_PART_MAIN},
+    };
+
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        const struct tenon_tensor *t =
+            tenon_model_find_role(model, places[i].role, places[i].part, false);
+
+        if (t != NULL)
+            return t;
+    }
+    return NULL;
+}
+
+/* Rows can be decoded one by one when each is a whole number of blocks. */
+static enum tenon_status check_rows(const struct tenon_tensor *t, uint64_t cols,
+                                    struct tenon_error *err)
+{
+    const struct tenon_dtype_info *info = tenon_dtype_info((enum tenon_dtype)t->dtype);
+
+    if (info == NULL || info->block_elements == 0)
+        return tenon_fail(err, TENON_ERR_UNSUPPORTED_FEATURE, TENON_NO_OFFSET,
+                          "the element type %s cannot be decoded",
+                          tenon_dtype_name((enum tenon_dtype)t->dtype));
+    if (info->values != 1)
+        return tenon_fail(err, TENON_ERR_UNSUPPORTED_FEATURE, TENON_NO_OFFSET,
+                          "%s elements are no real numbers", info->name);
+    if (cols % info->block_elements != 0)
+        return tenon_fail(err, TENON_ERR_UNSUPPORTED_FEATURE, TENON_NO_OFFSET,
+                          "rows of %llu elements are not whole blocks: %s packs %u elements into "
+                          "%u bytes",
+                          (unsigned long long)cols, info->name, info->block_elements,
+                          info->block_bytes);
+    return TENON_OK;
+}
+
+enum tenon_status tenon_embed_init(struct tenon_embed *embed, const struct tenon_model *model,
+                                   struct tenon_error *err)
+{
+    const struct tenon_tensor *t = find_matrix(model);
+    enum tenon_status st;
+
+    if (t == NULL) {
+        tenon_fail(err, TENON_ERR_NOT_FOUND, TENON_NO_OFFSET, "no input embedding matrix found");
+        tenon_fail_path(err, model->path);
+        return TENON_ERR_NOT_FOUND;
+    }
+    if (t->n_dims != 2)
+        st = tenon_fail(err, TENON_ERR_UNSUPPORTED_FEATURE, TENON_NO_OFFSET,
+                        "%u dimensions, an embedding matrix has 2", t->n_dims);
+    else
+        st = check_rows(t, t->dims[1], err);
+    if (st != TENON_OK) {
+        tenon_fail_subject(err, t->name.data, t->name.len);
+        tenon_fail_path(err, model->path);
+        return st;
+    }
+    embed->model = model;
+    embed->matrix = t;
+    embed->rows = t->dims[0];
+    embed->cols = t->dims[1];
+    return TENON_OK;
+}
+
+enum tenon_status tenon_embed_rows(const struct tenon_embed *embed, const uint64_t *ids, size_t n,
+                                   float *out, struct tenon_error *err)
+{
+    enum tenon_status st = TENON_OK;
+
+    for (size_t i = 0; i < n; i++)
+        if (ids[i] >= embed->rows) {
+            st = tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
+                            "id %llu is outside the matrix, which has %llu rows",
+                            (unsigned long long)ids[i], (unsigned long long)embed->rows);
+            tenon_fail_subject(err, embed->matrix->name.data, embed->matrix->name.len);
+            tenon_fail_path(err, embed->model->path);
+            return st;
+        }
+    for (size_t i = 0; st == TENON_OK && i < n; i++)
+        st = tenon_tensor_decode(embed->model, embed->matrix, ids[i] * embed->cols,
+                                 (size_t)embed->cols, out + i * embed->cols, err);
+    return st;
+}

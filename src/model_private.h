@@ -1,0 +1,55 @@
+/* What a model is made of; for the files of the core only. */
+#ifndef TENON_MODEL_PRIVATE_H
+#define TENON_MODEL_PRIVATE_H
+
+#include "mem.h"
+#include "names.h"
+#include "quant.h"
+#include "source.h"
+#include "tenon/model.h"
+
+enum { TENON_N_PARTS = TENON_PART_AUDIO + 1 };
+
+struct tenon_model {
+    struct tenon_arena arena; /* names, shapes, texts */
+    struct tenon_open_options options;
+    struct tenon_quant_ops ops;
+    const char *path;
+    const char *format;
+    bool directory;
+
+    struct tenon_file *files;
+    struct tenon_source **sources; /* one per file */
+    size_t n_files;
+
+    struct tenon_tensor *tensors;
+    size_t n_tensors, tensor_room;
+    struct tenon_names tensor_names;
+
+    struct tenon_meta_entry *metas;
+    size_t n_metas, meta_room;
+    struct tenon_names meta_names;
+
+    struct tenon_finding *findings;
+    size_t n_findings, finding_room;
+
+    void **owned; /* buffers that names and values point into */
+    size_t n_owned, owned_room;
+
+    struct tenon_hparams hparams;
+    struct tenon_tokenizer tokenizer;
+    const struct tenon_arch *arch;
+    enum tenon_dialect dialect;
+    uint32_t by_role[TENON_ROLE_END][TENON_N_PARTS][2]; /* first tensor; [..][bias] */
+};
+
+/* Grows an array by half when it is full. */
+bool tenon_grow(void **array, size_t *room, size_t used, size_t item_bytes);
+
+/* The checks that all formats share (validate.c). */
+enum tenon_status tenon_model_validate(struct tenon_model *model, struct tenon_error *err);
+
+/* Works out architecture, dialect and the role of each tensor (resolve.c). */
+void tenon_model_resolve(struct tenon_model *model);
+
+#endif

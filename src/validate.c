@@ -1,0 +1,137 @@
+/* The checks that every format shares: payloads inside their file, no two overlapping. */
+#include <stdlib.h>
+
+#include "fail.h"
+#include "model_build.h"
+#include "model_private.h"
+
+/* Payload bytes end where? The descriptor's sizes fit 63 bits, so only the sum can overflow. */
+static enum tenon_status check_range(const struct tenon_model *model, const struct tenon_tensor *t,
+                                     struct tenon_error *err)
+{
+    const struct tenon_file *file = &model->files[t->file];
+    uint64_t end;
+
+    if (!tenon_u64_add(&end, t->offset, t->bytes))
+        return tenon_fail(err, TENON_ERR_CORRUPT, t->record_offset, "its end does not fit 64 bits");
+    if (end <= file->bytes)
+        return TENON_OK;
+    tenon_fail(err, TENON_ERR_TRUNCATED, t->record_offset,
+               "ends %llu bytes after the end of the file (%llu bytes from offset %llu, the file "
+               "has %llu)",
+               (unsigned long long)(end - file->bytes), (unsigned long long)t->bytes,
+               (unsigned long long)t->offset, (unsigned long long)file->bytes);
+    tenon_fail_hint(err, "the download may be incomplete");
+    return TENON_ERR_TRUNCATED;
+}
+
+/* Order by file, offset, size, position. */
+static int compare_places(const struct tenon_tensor *a, const struct tenon_tensor *b)
+{
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->offset != b->offset)
+        return a->offset < b->offset ? -1 : 1;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+static int compare_pointers(const void *a, const void *b)
+{
+    return compare_places(*(const struct tenon_tensor *const *)a,
+                          *(const struct tenon_tensor *const *)b);
+}
+
+/* Tensor `b` comes after `a` in place: the same range is an alias, a common part a fault. */
+static enum tenon_status check_pair(struct tenon_model *model, struct tenon_tensor *a,
+                                    struct tenon_tensor *b, struct tenon_error *err)
+{
+    enum tenon_status st = TENON_OK;
+
+    if (a->file != b->file || b->bytes == 0 || a->bytes == 0 || b->offset >= a->offset + a->bytes)
+        return TENON_OK;
+    if (a->offset == b->offset && a->bytes == b->bytes) {
+        struct tenon_tensor *first = a < b ? a : b, *later = a < b ? b : a;
+
+        later->shares =
+            first->shares != TENON_NO_INDEX ? first->shares : (uint32_t)(first - model->tensors);
+        st = tenon_model_find_fault(model, "alias", later->file, later->record_offset,
+                                    later->name.data, later->name.len,
+                                    "has the same bytes in the file as tensor %u", later->shares);
+        return st == TENON_OK ? st : tenon_fail_memory(err);
+    }
+    st = tenon_fail(err, TENON_ERR_CORRUPT, b->record_offset,
+                    "its bytes overlap those of the tensor whose record is at offset %llu",
+                    (unsigned long long)a->record_offset);
+    tenon_fail_subject(err, b->name.data, b->name.len);
+    tenon_fail_path(err, model->files[b->file].path);
+    return st;
+}
+
+/* Walks tensors by place. `reach` is the one that extends furthest so far. */
+static enum tenon_status check_overlaps(struct tenon_model *model, struct tenon_tensor **by_place,
+                                        struct tenon_error *err)
+{
+    struct tenon_tensor *reach = NULL;
+    enum tenon_status st = TENON_OK;
+
+    for (size_t i = 0; st == TENON_OK && i < model->n_tensors; i++) {
+        struct tenon_tensor *t = by_place != NULL ? by_place[i] : &model->tensors[i];
+
+        if (t->bytes == 0)
+            continue;
+        if (reach != NULL)
+            st = check_pair(model, reach, t, err);
+        if (reach == NULL || reach->file != t->file ||
+            t->offset + t->bytes > reach->offset + reach->bytes)
+            reach = t;
+    }
+    return st;
+}
+
+static bool is_sorted(const struct tenon_model *model)
+{
+    for (size_t i = 1; i < model->n_tensors; i++)
+        if (compare_places(&model->tensors[i - 1], &model->tensors[i]) > 0)
+            return false;
+    return true;
+}
+
+static enum tenon_status check_places(struct tenon_model *model, struct tenon_error *err)
+{
+    struct tenon_tensor **by_place;
+    enum tenon_status st;
+
+    if (is_sorted(model))
+        return check_overlaps(model, NULL, err);
+    by_place = tenon_mem_alloc(model->n_tensors, sizeof(struct tenon_tensor *));
+    if (by_place == NULL)
+        return tenon_fail_memory(err);
+    for (size_t i = 0; i < model->n_tensors; i++)
+        by_place[i] = &model->tensors[i];
+    qsort(by_place, model->n_tensors, sizeof(struct tenon_tensor *), compare_pointers);
+    st = check_overlaps(model, by_place, err);
+    tenon_mem_free(by_place);
+    return st;
+}
+
+enum tenon_status tenon_model_validate(struct tenon_model *model, struct tenon_error *err)
+{
+    for (size_t i = 0; i < model->n_tensors; i++) {
+        const struct tenon_tensor *t = &model->tensors[i];
+        enum tenon_status st = check_range(model, t, err);
+
+        if (st != TENON_OK) {
+            tenon_fail_subject(err, t->name.data, t->name.len);
+            tenon_fail_path(err, model->files[t->file].path);
+            return st;
+        }
+    }
+    return check_places(model, err);
+}
+
+enum tenon_status tenon_model_finish(struct tenon_model *model, struct tenon_error *err)
+{
+    return tenon_model_validate(model, err);
+}
