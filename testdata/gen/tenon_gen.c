@@ -1,0 +1,91 @@
+/* Writes samples: `tenon_gen --list`, `tenon_gen NAME OUT`, `tenon_gen --all FOLDER`. */
+#include "gen.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void die(const char *what, const char *path)
+{
+    fprintf(stderr, "tenon_gen: %s: %s\n", path, what);
+    exit(1);
+}
+
+static void write_file(const char *path, const struct gen_bytes *b)
+{
+    FILE *f = fopen(path, "wb");
+
+    if (f == NULL || fwrite(b->data, 1, b->n, f) != b->n || fclose(f) != 0)
+        die(strerror(errno), path);
+}
+
+static void make_folder(const char *path)
+{
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        die(strerror(errno), path);
+}
+
+/* A file at `path`, or a folder there. */
+static void write_sample(const struct gen_sample *sample, const char *path)
+{
+    struct gen_files files = {0};
+    char name[4096];
+
+    gen_sample_make(sample, &files);
+    if (sample->folder)
+        make_folder(path);
+    for (size_t i = 0; i < files.n; i++) {
+        int n = sample->folder ? snprintf(name, sizeof(name), "%s/%s", path, files.file[i].name)
+                               : snprintf(name, sizeof(name), "%s", path);
+
+        if (n < 0 || (size_t)n >= sizeof(name))
+            die("path too long", path);
+        write_file(name, &files.file[i].bytes);
+    }
+    gen_files_release(&files);
+}
+
+/* FOLDER/NAME for folders, else FOLDER/NAME with the ending of the format for its last part. */
+static void write_all(const char *folder)
+{
+    char path[4096];
+
+    make_folder(folder);
+    for (size_t i = 0; i < gen_n_samples; i++) {
+        const struct gen_sample *sample = &gen_samples[i];
+        const char *ending = strrchr(sample->name, '_');
+        int n = sample->folder ? snprintf(path, sizeof(path), "%s/%s", folder, sample->name)
+                               : snprintf(path, sizeof(path), "%s/%.*s.%s", folder,
+                                          (int)(ending - sample->name), sample->name, ending + 1);
+
+        if (n < 0 || (size_t)n >= sizeof(path))
+            die("path too long", folder);
+        write_sample(sample, path);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct gen_sample *sample;
+
+    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+        for (size_t i = 0; i < gen_n_samples; i++)
+            printf("%s\t%s\n", gen_samples[i].name, gen_samples[i].shows);
+        return 0;
+    }
+    if (argc == 3 && strcmp(argv[1], "--all") == 0) {
+        write_all(argv[2]);
+        return 0;
+    }
+    if (argc != 3) {
+        fputs("usage: tenon_gen --list | --all FOLDER | NAME OUT\n", stderr);
+        return 2;
+    }
+    sample = gen_sample_find(argv[1], strlen(argv[1]));
+    if (sample == NULL)
+        die("no such sample", argv[1]);
+    write_sample(sample, argv[2]);
+    return 0;
+}
