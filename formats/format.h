@@ -38,6 +38,15 @@ struct tenon_format {
      * the path. NULL for formats that are only named. */
     enum tenon_status (*read)(struct tenon_model *model, uint32_t file, struct tenon_error *err);
 
+    /* Opens `source`, which the model owns from then on, and whatever belongs to it: the other
+     * members of a set, a config beside it. NULL: the file stands alone. */
+    enum tenon_status (*open)(struct tenon_model *model, struct tenon_source *source,
+                              struct tenon_error *err);
+
+    /* Called once the model is finished: records as findings what does not fit together. NULL
+     * when there is nothing to compare. Fails only when memory is gone. */
+    enum tenon_status (*check)(struct tenon_model *model, struct tenon_error *err);
+
     /* For formats that are only named: fills `err` with NOT_RECOGNISED or UNSUPPORTED_FEATURE, a
      * message that says what the file really is, and a hint. NULL for the others. */
     enum tenon_status (*explain)(const struct tenon_probe *probe, struct tenon_error *err);
@@ -46,6 +55,9 @@ struct tenon_format {
 /* The list, in probing order; n_formats entries. */
 extern const struct tenon_format *const tenon_formats[];
 extern const size_t tenon_n_formats;
+
+/* The format with that name, or NULL. */
+const struct tenon_format *tenon_format_find(const char *name);
 
 /* The format of `probe` into `*out`; NOT_RECOGNISED (explained as well as can be) or AMBIGUOUS. */
 enum tenon_status tenon_format_detect(const struct tenon_probe *probe,

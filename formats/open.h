@@ -1,0 +1,23 @@
+/* Opening files into a model that is being built, for readers of sets and folders. */
+#ifndef TENON_FORMATS_OPEN_H
+#define TENON_FORMATS_OPEN_H
+
+#include "format.h"
+
+/* Opens `path`, a file of any format or any member of a set, into `model`, with all that belongs
+ * to it. `err` gets the path of the file that is to blame. */
+enum tenon_status tenon_open_path(struct tenon_model *model, const char *path,
+                                  struct tenon_error *err);
+
+/* Opens the file `path` as one more member of a set in `format`: looks at its first bytes (a
+ * member may be a look-alike, too), adds and reads it. `*out_file` is its index. */
+enum tenon_status tenon_open_member(struct tenon_model *model, const char *path,
+                                    const struct tenon_format *format, uint32_t *out_file,
+                                    struct tenon_error *err);
+
+/* The same for a source that is open already, and whose format is known. */
+enum tenon_status tenon_open_source(struct tenon_model *model, struct tenon_source *source,
+                                    const struct tenon_format *format, uint32_t *out_file,
+                                    struct tenon_error *err);
+
+#endif
