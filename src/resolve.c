@@ -47,6 +47,7 @@ void tenon_model_resolve(struct tenon_model *model)
     }
     model->dialect = TENON_DIALECT_NONE;
     for (int d = TENON_DIALECT_HF; d <= TENON_DIALECT_META; d++)
-        if (votes[d] > 0 && (model->dialect == TENON_DIALECT_NONE || votes[d] > votes[model->dialect]))
+        if (votes[d] > 0 &&
+            (model->dialect == TENON_DIALECT_NONE || votes[d] > votes[model->dialect]))
             model->dialect = (enum tenon_dialect)d;
 }
