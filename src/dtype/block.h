@@ -99,4 +99,25 @@ static inline float tenon_f32_from_f16(uint16_t h)
     return tenon_f32_from_bits(bits | (h & 0x8000u) << 16);
 }
 
+/* True when `h` is infinite or not a number: then a block may hold values that are no numbers. */
+static inline bool tenon_f16_special(uint16_t h)
+{
+    return (h & 0x7c00u) == 0x7c00u;
+}
+
+/* A sign-less small float: exponent over `mantissa` bits, no infinity. A bias of one less than
+ * the type's own doubles every value. */
+static inline uint32_t tenon_f32_bits_from_small(uint32_t magnitude, int mantissa, int bias)
+{
+    float ulp = tenon_f32_from_bits((uint32_t)(127 + 1 - bias - mantissa) << 23);
+    uint32_t normal = (magnitude << (23 - mantissa)) + ((uint32_t)(127 - bias) << 23);
+    uint32_t subnormal = tenon_f32_bits((float)(int32_t)magnitude * ulp);
+
+    return magnitude >> mantissa == 0 ? subnormal : normal;
+}
+
+/* Gives every value that is not a number the bits TENON_NAN_BITS. For the rare block whose scale
+ * is tenon_f16_special. */
+void tenon_settle_nans(float *values, size_t n);
+
 #endif

@@ -1,0 +1,106 @@
+/* Every decoder against ggml's own, bit for bit: all codes of the 16-bit floats, and for block
+ * types random blocks, half of them with edge values as scales. Two NaNs of block types count as
+ * the same: ggml leaves their bits to the processor, we do not (src/dtype/block.h). */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "blocks.h"
+#include "cpu.h"
+#include "ggml_decoders.h"
+#include "quant.h"
+
+enum { CHUNK = 4096, N_BLOCKS = 1 << 20, SKIPPED = 77 };
+
+struct comparison {
+    uint8_t *blocks;
+    float *ours, *theirs;
+    unsigned long long n_blocks; /* compared so far */
+    int failures;
+};
+
+static bool compare(struct comparison *c, const struct ggml_decoder *oracle, tenon_decode_fn decode,
+                    size_t n)
+{
+    const struct tenon_dtype_info *info = tenon_dtype_info(oracle->dtype);
+    size_t n_values = n * info->block_elements, at;
+
+    decode(c->ours, c->blocks, n);
+    oracle->decode(c->blocks, c->theirs, (int64_t)n_values);
+    at = blocks_first_difference(c->ours, c->theirs, n_values,
+                                 info->family == TENON_DTYPE_FAMILY_block);
+    c->n_blocks += n;
+    if (at == SIZE_MAX)
+        return true;
+    printf("%s: value %zu of a block is %a, ggml has %a\n", info->name, at % info->block_elements,
+           (double)c->ours[at], (double)c->theirs[at]);
+    c->failures++;
+    return false;
+}
+
+/* All 65536 codes of a type of two bytes. */
+static void compare_all_codes(struct comparison *c, const struct ggml_decoder *oracle,
+                              tenon_decode_fn decode)
+{
+    for (uint32_t code = 0; code < 65536; code++) {
+        c->blocks[2 * code] = (uint8_t)code;
+        c->blocks[2 * code + 1] = (uint8_t)(code >> 8);
+    }
+    compare(c, oracle, decode, 65536);
+}
+
+static void compare_random(struct comparison *c, const struct ggml_decoder *oracle,
+                           tenon_decode_fn decode)
+{
+    struct blocks_rng rng = {0x9e3779b97f4a7c15u + (uint64_t)oracle->dtype};
+    bool same = true;
+
+    for (size_t done = 0; same && done < N_BLOCKS; done += CHUNK) {
+        blocks_fill(&rng, oracle->dtype, c->blocks, CHUNK);
+        same = compare(c, oracle, decode, CHUNK);
+    }
+}
+
+static void compare_type(struct comparison *c, const struct ggml_decoder *oracle,
+                         const struct tenon_quant_ops *ops)
+{
+    tenon_decode_fn decode = ops->decode[oracle->dtype];
+
+    if (oracle->decode == NULL) {
+        printf("%s: the library has no decoder\n", tenon_dtype_name(oracle->dtype));
+        c->failures++;
+        return;
+    }
+    if (tenon_dtype_info(oracle->dtype)->family == TENON_DTYPE_FAMILY_block)
+        compare_random(c, oracle, decode);
+    else
+        compare_all_codes(c, oracle, decode);
+}
+
+int main(void)
+{
+    struct comparison c = {0};
+    struct tenon_quant_ops reference, fast;
+    struct ggml_decoder oracle;
+    void *library = ggml_library_open();
+    size_t i = 0;
+
+    if (library == NULL)
+        return SKIPPED;
+    c.blocks = malloc((size_t)CHUNK * 512);
+    c.ours = malloc((size_t)CHUNK * 256 * sizeof(float));
+    c.theirs = malloc((size_t)CHUNK * 256 * sizeof(float));
+    if (c.blocks == NULL || c.ours == NULL || c.theirs == NULL)
+        return 1;
+    tenon_quant_init_reference(&reference);
+    tenon_quant_init(&fast, tenon_cpu_detect());
+    for (; ggml_decoder_at(library, i, &oracle); i++) {
+        compare_type(&c, &oracle, &reference);
+        if (fast.decode[oracle.dtype] != reference.decode[oracle.dtype])
+            compare_type(&c, &oracle, &fast);
+    }
+    printf("%zu types, %llu blocks compared, %d differ\n", i, c.n_blocks, c.failures);
+    free(c.blocks);
+    free(c.ours);
+    free(c.theirs);
+    return c.failures == 0 ? 0 : 1;
+}
