@@ -124,15 +124,24 @@ void gen_write_safetensors(struct gen_bytes *out, const struct gen_model *m, siz
                            size_t end, const char *metadata);
 
 /* The files of a sample: one, or those of a folder. */
+enum gen_file_kind { GEN_FILE_REGULAR, GEN_FILE_LINK, GEN_FILE_FIFO, GEN_FILE_FOLDER };
 struct gen_file {
-    char name[96];
-    struct gen_bytes bytes;
+    char name[256];
+    enum gen_file_kind kind;
+    struct gen_bytes bytes; /* the target of a link */
+    uint64_t sparse;        /* size to which a hole extends the file; 0: none */
 };
 struct gen_files {
     struct gen_file *file;
     size_t n;
+    bool folder;    /* the sample is the folder, not its file */
+    char open[256]; /* the file to open; "" for the folder, or the only file */
 };
 struct gen_bytes *gen_files_add(struct gen_files *f, const char *name);
+
+/* Writes them below `folder`, which must exist; `path` receives what is to be opened. */
+void gen_files_write(const struct gen_files *f, const char *folder, char *path, size_t size);
+void gen_files_remove(const struct gen_files *f, const char *folder);
 void gen_files_release(struct gen_files *f);
 
 /* A sample, by name. What the other members mean depends on `make`. */
@@ -152,5 +161,8 @@ extern const struct gen_sample gen_samples[];
 extern const size_t gen_n_samples;
 const struct gen_sample *gen_sample_find(const char *name, size_t len); /* NULL when none */
 void gen_sample_make(const struct gen_sample *sample, struct gen_files *out);
+
+/* Files from words: the language of corrupt_*.def, see testdata/README.md. */
+void gen_recipe_make(const char *recipe, struct gen_files *out);
 
 #endif

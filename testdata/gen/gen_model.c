@@ -315,21 +315,3 @@ void gen_write_safetensors(struct gen_bytes *out, const struct gen_model *m, siz
         gen_raw(out, m->tensors[i].data.data, m->tensors[i].data.n);
     gen_bytes_release(&header);
 }
-
-struct gen_bytes *gen_files_add(struct gen_files *f, const char *name)
-{
-    f->file = realloc(f->file, (f->n + 1) * sizeof(*f->file));
-    if (f->file == NULL || strlen(name) >= sizeof(f->file->name))
-        die("cannot add the file", name);
-    f->file[f->n] = (struct gen_file){0};
-    memcpy(f->file[f->n].name, name, strlen(name));
-    return &f->file[f->n++].bytes;
-}
-
-void gen_files_release(struct gen_files *f)
-{
-    for (size_t i = 0; i < f->n; i++)
-        gen_bytes_release(&f->file[i].bytes);
-    free(f->file);
-    *f = (struct gen_files){0};
-}

@@ -385,5 +385,6 @@ const struct gen_sample *gen_sample_find(const char *name, size_t len)
 
 void gen_sample_make(const struct gen_sample *sample, struct gen_files *out)
 {
+    out->folder = sample->folder;
     sample->make(sample, out);
 }

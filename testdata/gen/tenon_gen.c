@@ -1,4 +1,4 @@
-/* Writes samples: `tenon_gen --list`, `tenon_gen NAME OUT`, `tenon_gen --all FOLDER`. */
+/* Writes samples, and files described by recipes (see testdata/README.md). */
 #include "gen.h"
 
 #include <errno.h>
@@ -13,14 +13,6 @@ static void die(const char *what, const char *path)
     exit(1);
 }
 
-static void write_file(const char *path, const struct gen_bytes *b)
-{
-    FILE *f = fopen(path, "wb");
-
-    if (f == NULL || fwrite(b->data, 1, b->n, f) != b->n || fclose(f) != 0)
-        die(strerror(errno), path);
-}
-
 static void make_folder(const char *path)
 {
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
@@ -28,23 +20,32 @@ static void make_folder(const char *path)
 }
 
 /* A file at `path`, or a folder there. */
+static void write_files(struct gen_files *files, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    char folder[4096] = ".", made[4096];
+
+    if (files->folder) {
+        make_folder(path);
+        gen_files_write(files, path, made, sizeof(made));
+    } else {
+        if ((size_t)(name - path) >= sizeof(folder) || strlen(name) >= sizeof(files->file[0].name))
+            die("path too long", path);
+        if (slash != NULL)
+            snprintf(folder, sizeof(folder), "%.*s", (int)(name - path), path);
+        strcpy(files->file[0].name, name);
+        gen_files_write(files, folder, made, sizeof(made));
+    }
+    gen_files_release(files);
+}
+
 static void write_sample(const struct gen_sample *sample, const char *path)
 {
     struct gen_files files = {0};
-    char name[4096];
 
     gen_sample_make(sample, &files);
-    if (sample->folder)
-        make_folder(path);
-    for (size_t i = 0; i < files.n; i++) {
-        int n = sample->folder ? snprintf(name, sizeof(name), "%s/%s", path, files.file[i].name)
-                               : snprintf(name, sizeof(name), "%s", path);
-
-        if (n < 0 || (size_t)n >= sizeof(name))
-            die("path too long", path);
-        write_file(name, &files.file[i].bytes);
-    }
-    gen_files_release(&files);
+    write_files(&files, path);
 }
 
 /* FOLDER/NAME for folders, else FOLDER/NAME with the ending of the format for its last part. */
@@ -69,6 +70,7 @@ static void write_all(const char *folder)
 int main(int argc, char **argv)
 {
     const struct gen_sample *sample;
+    struct gen_files files = {0};
 
     if (argc == 2 && strcmp(argv[1], "--list") == 0) {
         for (size_t i = 0; i < gen_n_samples; i++)
@@ -79,8 +81,13 @@ int main(int argc, char **argv)
         write_all(argv[2]);
         return 0;
     }
+    if (argc == 4 && strcmp(argv[1], "--recipe") == 0) {
+        gen_recipe_make(argv[2], &files);
+        write_files(&files, argv[3]);
+        return 0;
+    }
     if (argc != 3) {
-        fputs("usage: tenon_gen --list | --all FOLDER | NAME OUT\n", stderr);
+        fputs("usage: tenon_gen --list | --all FOLDER | --recipe TEXT OUT | NAME OUT\n", stderr);
         return 2;
     }
     sample = gen_sample_find(argv[1], strlen(argv[1]));
