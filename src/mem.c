@@ -114,6 +114,23 @@ void *tenon_mem_resize(void *p, size_t n, size_t size)
     return realloc(p, bytes != 0 ? bytes : 1);
 }
 
+void *tenon_mem_grow(void *p, size_t *room, size_t used, size_t size)
+{
+    size_t wanted;
+    void *grown;
+
+    if (used < *room)
+        return p;
+    if (!tenon_size_mul(&wanted, *room, 2))
+        return NULL;
+    if (wanted == 0)
+        wanted = 16;
+    grown = tenon_mem_resize(p, wanted, size);
+    if (grown != NULL)
+        *room = wanted;
+    return grown;
+}
+
 void tenon_mem_free(void *p)
 {
     free(p);

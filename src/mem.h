@@ -20,6 +20,10 @@ void *tenon_mem_alloc(size_t n, size_t size);
 /* Grows or shrinks; new bytes are not zeroed. On failure NULL, and `p` stays as it was. */
 void *tenon_mem_resize(void *p, size_t n, size_t size);
 
+/* Room for one more than `used` items in a growing array: gives back `p` itself while `*room`
+ * suffices, else the array moved to twice the room. On failure NULL, and `p` stays as it was. */
+void *tenon_mem_grow(void *p, size_t *room, size_t used, size_t size);
+
 void tenon_mem_free(void *p);
 
 /* For tests: the n-th allocation from now on (1 is the next) fails, and all later ones if
