@@ -12,6 +12,7 @@
 #include "model_private.h"
 #include "parallel.h"
 #include "sweep.h"
+#include "tenon/logical.h"
 
 /* Bytes read or values decoded at a time: stays inside a second-level cache. */
 #define CHUNK_BYTES ((size_t)256 * 1024)
@@ -75,23 +76,39 @@ static void order_values(unsigned char *values, size_t n)
     }
 }
 
+static enum tenon_status fail_undecodable(const struct tenon_model *model,
+                                          const struct tenon_tensor *t, struct tenon_error *err)
+{
+    enum tenon_status st = tenon_fail(
+        err, TENON_ERR_UNSUPPORTED_FEATURE, TENON_NO_OFFSET, "its values cannot be decoded (%s)",
+        t->scaling == TENON_SCALING_MISFIT ? "the scales beside it do not fit"
+                                           : tenon_dtype_name((enum tenon_dtype)t->dtype));
+
+    tenon_fail_subject(err, t->name.data, t->name.len);
+    tenon_fail_path(err, model->path);
+    return st;
+}
+
 static enum tenon_status hash_values(const struct hash_job *job, const struct tenon_tensor *t,
                                      unsigned char *buffer, XXH3_state_t *state,
                                      struct tenon_error *err)
 {
-    const struct tenon_dtype_info *info = tenon_dtype_info((enum tenon_dtype)t->dtype);
-    size_t per_element = info != NULL && info->values != 0 ? info->values : 1;
-    size_t most = CHUNK_BYTES / sizeof(float) / per_element;
+    struct tenon_logical logical;
+    size_t most;
 
-    for (uint64_t first = 0; first < t->n_elements;) {
-        size_t n = t->n_elements - first < most ? (size_t)(t->n_elements - first) : most;
+    if (!tenon_logical_init(&logical, job->model, t))
+        return fail_undecodable(job->model, t, err);
+    most = CHUNK_BYTES / sizeof(float) / logical.values;
+    for (uint64_t first = 0; first < logical.n_elements;) {
+        uint64_t left = logical.n_elements - first;
+        size_t n = left < most ? (size_t)left : most;
         enum tenon_status st =
-            tenon_tensor_decode(job->model, t, first, n, (float *)(void *)buffer, err);
+            tenon_logical_decode(&logical, first, n, (float *)(void *)buffer, err);
 
         if (st != TENON_OK)
             return st;
-        order_values(buffer, n * per_element);
-        XXH3_128bits_update(state, buffer, n * per_element * sizeof(float));
+        order_values(buffer, n * logical.values);
+        XXH3_128bits_update(state, buffer, n * logical.values * sizeof(float));
         first += n;
     }
     return TENON_OK;

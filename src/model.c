@@ -303,7 +303,8 @@ enum tenon_status tenon_model_add_tensor(struct tenon_model *model,
     struct tenon_tensor t = *tensor;
     enum tenon_status st = check_tensor_limits(model, &t, err);
 
-    t.shares = TENON_NO_INDEX;
+    t.shares = t.scale = TENON_NO_INDEX;
+    t.scaling = TENON_SCALING_NONE;
     t.layer = t.expert = -1;
     t.role = TENON_ROLE_NONE;
     if (t.dtype_text.data == NULL)

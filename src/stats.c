@@ -11,6 +11,7 @@
 #include "parallel.h"
 #include "stats_scan.h"
 #include "sweep.h"
+#include "tenon/logical.h"
 
 /* Elements a piece has at least, and pieces a tensor has at most: memory stays bounded. */
 #define PIECE_ELEMENTS UINT64_C(1048576)
@@ -33,11 +34,6 @@ struct stats_job {
     struct stats_piece *pieces;
 };
 
-static bool can_decode(const struct tenon_model *model, const struct tenon_tensor *t)
-{
-    return (t->flags & TENON_TENSOR_SIZE_UNKNOWN) == 0 && model->ops.decode[t->dtype] != NULL;
-}
-
 /* Elements of a piece: a power of two above the least, so that blocks are never divided. */
 static uint64_t choose_piece(uint64_t n_elements)
 {
@@ -50,11 +46,13 @@ static uint64_t choose_piece(uint64_t n_elements)
 
 static uint64_t count_pieces(const struct tenon_model *model, const struct tenon_tensor *t)
 {
-    uint64_t piece = choose_piece(t->n_elements);
+    struct tenon_logical logical;
+    uint64_t piece;
 
-    if (!can_decode(model, t))
+    if (!tenon_logical_init(&logical, model, t))
         return 0;
-    return t->n_elements / piece + (t->n_elements % piece != 0);
+    piece = choose_piece(logical.n_elements);
+    return logical.n_elements / piece + (logical.n_elements % piece != 0);
 }
 
 static void scan_values(const struct stats_job *job, bool wide, const void *values, size_t n,
@@ -79,10 +77,12 @@ static enum tenon_status scan_piece(void *user, size_t i, unsigned char *buffer,
     const struct stats_job *job = user;
     struct stats_piece *piece = &job->pieces[i];
     const struct tenon_tensor *t = piece->tensor;
-    size_t values = tenon_dtype_info((enum tenon_dtype)t->dtype)->values;
+    struct tenon_logical logical;
     bool wide = job->model->ops.decode_f64[t->dtype] != NULL;
 
     tenon_scan_init(&piece->scan);
+    if (!tenon_logical_init(&logical, job->model, t))
+        return TENON_OK;
     for (uint64_t at = 0; at < piece->n; at += DECODE_ELEMENTS) {
         uint64_t left = piece->n - at;
         size_t n = left < DECODE_ELEMENTS ? (size_t)left : DECODE_ELEMENTS;
@@ -96,10 +96,10 @@ static enum tenon_status scan_piece(void *user, size_t i, unsigned char *buffer,
                                      err);
         if (st != TENON_OK)
             return st;
-        scan_values(job, wide, buffer, n * values, &piece->scan);
+        scan_values(job, wide, buffer, n * logical.values, &piece->scan);
     }
     /* Share of the payload, for progress. */
-    *done_bytes = (uint64_t)((double)t->bytes * ((double)piece->n / (double)t->n_elements));
+    *done_bytes = (uint64_t)((double)t->bytes * ((double)piece->n / (double)logical.n_elements));
     return TENON_OK;
 }
 
@@ -125,11 +125,14 @@ static void make_pieces(struct stats_job *job, const uint32_t *indices, size_t n
 
     for (size_t i = 0; i < n_tensors; i++) {
         const struct tenon_tensor *t = &job->model->tensors[indices != NULL ? indices[i] : i];
-        uint64_t piece = choose_piece(t->n_elements);
-        uint64_t n = count_pieces(job->model, t);
+        struct tenon_logical logical;
+        uint64_t piece;
 
-        for (uint64_t k = 0; k < n; k++) {
-            uint64_t first = k * piece, left = t->n_elements - first;
+        if (!tenon_logical_init(&logical, job->model, t))
+            continue;
+        piece = choose_piece(logical.n_elements);
+        for (uint64_t first = 0; first < logical.n_elements; first += piece) {
+            uint64_t left = logical.n_elements - first;
 
             *next++ =
                 (struct stats_piece){.tensor = t, .first = first, .n = left < piece ? left : piece};
@@ -145,13 +148,14 @@ static void collect(const struct stats_job *job, const uint32_t *indices, size_t
     for (size_t i = 0; i < n_tensors; i++) {
         const struct tenon_tensor *t = &job->model->tensors[indices != NULL ? indices[i] : i];
         uint64_t n = count_pieces(job->model, t);
+        struct tenon_logical logical;
         struct tenon_scan total;
 
         out[i] = (struct tenon_stats){0};
         tenon_scan_init(&total);
         for (uint64_t k = 0; k < n; k++)
             tenon_scan_merge(&total, &(next++)->scan);
-        if (can_decode(job->model, t))
+        if (tenon_logical_init(&logical, job->model, t))
             finish_stats(&out[i], &total);
     }
 }

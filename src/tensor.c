@@ -4,6 +4,7 @@
 #include "fail.h"
 #include "model_build.h"
 #include "model_private.h"
+#include "scales.h"
 
 /* Blocks are read in pieces of this size, on the stack: decoding needs no allocation. */
 #define PIECE_BYTES ((size_t)32 * 1024)
@@ -141,9 +142,9 @@ static enum tenon_status begin_decode(struct decoder *d, uint64_t *first, size_t
     return TENON_OK;
 }
 
-enum tenon_status tenon_tensor_decode(const struct tenon_model *model,
-                                      const struct tenon_tensor *tensor, uint64_t first, size_t n,
-                                      float *out, struct tenon_error *err)
+enum tenon_status tenon_tensor_decode_codes(const struct tenon_model *model,
+                                            const struct tenon_tensor *tensor, uint64_t first,
+                                            size_t n, float *out, struct tenon_error *err)
 {
     struct decoder d = {.model = model, .tensor = tensor};
     enum tenon_status st = begin_decode(&d, &first, &n, err);
@@ -153,14 +154,41 @@ enum tenon_status tenon_tensor_decode(const struct tenon_model *model,
     return st == TENON_OK ? st : fail_decoder(model, tensor, err, st);
 }
 
+/* Codes without their scales are not the values that the model computes with. */
+static enum tenon_status refuse_scaled(const struct tenon_model *model,
+                                       const struct tenon_tensor *tensor, struct tenon_error *err)
+{
+    struct tenon_str scales;
+
+    if (tensor->scale == TENON_NO_INDEX)
+        return TENON_OK;
+    scales = model->tensors[tensor->scale].name;
+    tenon_fail(err, TENON_ERR_UNSUPPORTED_FEATURE, TENON_NO_OFFSET,
+               "its values are codes to be multiplied by the scales in '%.*s'",
+               (int)(scales.len < 200 ? scales.len : 200), scales.data);
+    return fail_decoder(model, tensor, err, TENON_ERR_UNSUPPORTED_FEATURE);
+}
+
+enum tenon_status tenon_tensor_decode(const struct tenon_model *model,
+                                      const struct tenon_tensor *tensor, uint64_t first, size_t n,
+                                      float *out, struct tenon_error *err)
+{
+    enum tenon_status st = refuse_scaled(model, tensor, err);
+
+    return st == TENON_OK ? tenon_tensor_decode_codes(model, tensor, first, n, out, err) : st;
+}
+
 enum tenon_status tenon_tensor_decode_f64(const struct tenon_model *model,
                                           const struct tenon_tensor *tensor, uint64_t first,
                                           size_t n, double *out, struct tenon_error *err)
 {
     struct decoder d = {.model = model, .tensor = tensor};
-    enum tenon_status st = begin_decode(&d, &first, &n, err);
+    enum tenon_status st = refuse_scaled(model, tensor, err);
     float narrow[MOST_BLOCK_VALUES];
 
+    if (st != TENON_OK)
+        return st;
+    st = begin_decode(&d, &first, &n, err);
     if (st != TENON_OK)
         return fail_decoder(model, tensor, err, st);
     d.f64 = model->ops.decode_f64[tensor->dtype];

@@ -4,6 +4,7 @@
 #include "fail.h"
 #include "model_build.h"
 #include "model_private.h"
+#include "scales.h"
 
 /* Payload bytes end where? The descriptor's sizes fit 63 bits, so only the sum can overflow. */
 static enum tenon_status check_range(const struct tenon_model *model, const struct tenon_tensor *t,
@@ -133,5 +134,9 @@ enum tenon_status tenon_model_validate(struct tenon_model *model, struct tenon_e
 
 enum tenon_status tenon_model_finish(struct tenon_model *model, struct tenon_error *err)
 {
-    return tenon_model_validate(model, err);
+    enum tenon_status st = tenon_model_validate(model, err);
+
+    if (st == TENON_OK && tenon_model_link_scales(model) != TENON_OK)
+        st = tenon_fail_memory(err);
+    return st;
 }

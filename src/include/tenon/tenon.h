@@ -11,6 +11,7 @@
 #include "tenon/format.h"
 #include "tenon/hash.h"
 #include "tenon/hparams.h"
+#include "tenon/logical.h"
 #include "tenon/meta.h"
 #include "tenon/model.h"
 #include "tenon/stats.h"

@@ -34,6 +34,17 @@ enum tenon_tensor_flags {
     TENON_TENSOR_BIG_ENDIAN = 1u << 2    /* multi-byte fields of the payload are big-endian */
 };
 
+/* How the stored codes of a tensor become values together with a tensor of scales beside it
+ * (safetensors only; GGUF block types carry their scales inside). */
+enum tenon_scaling {
+    TENON_SCALING_NONE = 0,
+    TENON_SCALING_SCALAR = 1, /* one scale for all */
+    TENON_SCALING_ROWS = 2,   /* one scale a row */
+    TENON_SCALING_BLOCKS = 3, /* one scale for each 128 x 128 block, edge blocks cut short */
+    TENON_SCALING_MXFP4 = 4,  /* U8 codes, two a byte, and a U8 power of two for 32 of them */
+    TENON_SCALING_MISFIT = 5  /* scales that fit none of these: the values cannot be known */
+};
+
 /* A view, borrowed from the model; the strings and arrays in it live as long as the model. */
 struct tenon_tensor {
     struct tenon_str name;
@@ -46,6 +57,7 @@ struct tenon_tensor {
     uint32_t n_dims;
     uint32_t file;      /* index into the model's files */
     uint32_t shares;    /* earlier tensor with the same byte range, or TENON_NO_INDEX */
+    uint32_t scale;     /* the tensor of its scales, or TENON_NO_INDEX */
     uint32_t dtype_raw; /* the number or hash by which the file named the dtype */
     int32_t layer;      /* -1 outside layers */
     int32_t expert;     /* -1 when not one of several experts */
@@ -53,6 +65,7 @@ struct tenon_tensor {
     uint16_t role;      /* enum tenon_role */
     uint8_t part;       /* enum tenon_part */
     uint8_t flags;      /* enum tenon_tensor_flags */
+    uint8_t scaling;    /* enum tenon_scaling */
 };
 
 /* Writes "encoder.attn_q.bias" and the like into `buf`; empty for TENON_ROLE_NONE. At most
@@ -69,7 +82,8 @@ TENON_API TENON_MUST_USE enum tenon_status tenon_tensor_read(const struct tenon_
 /* Decodes `n` elements from element `first` into `out`, as float32 (`values` of the dtype each).
  * `first` and `n` need not be on block boundaries; nothing outside the blocks that hold them is
  * read. Thread-safe, no allocation. Fails as tenon_tensor_read, or with UNSUPPORTED_FEATURE for
- * a dtype without a decoder, or MISUSE outside the tensor. */
+ * a dtype without a decoder and for codes whose scales lie beside them (see logical.h), or MISUSE
+ * outside the tensor. */
 TENON_API TENON_MUST_USE enum tenon_status tenon_tensor_decode(const struct tenon_model *model,
                                                                const struct tenon_tensor *tensor,
                                                                uint64_t first, size_t n, float *out,

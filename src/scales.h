@@ -1,0 +1,15 @@
+/* Codes and the scales beside them. */
+#ifndef TENON_SCALES_H
+#define TENON_SCALES_H
+
+#include "tenon/model.h"
+
+/* Links every tensor of codes to the tensor of its scales. NO_MEMORY only. */
+enum tenon_status tenon_model_link_scales(struct tenon_model *model);
+
+/* As tenon_tensor_decode, but also for codes whose scales lie beside them: the bare codes. */
+enum tenon_status tenon_tensor_decode_codes(const struct tenon_model *model,
+                                            const struct tenon_tensor *tensor, uint64_t first,
+                                            size_t n, float *out, struct tenon_error *err);
+
+#endif
