@@ -5,6 +5,7 @@
  * The header maps names to {"dtype": text, "shape": [u64 ...], "data_offsets": [begin, end]}, the
  * offsets counting from the end of the header; the reserved name __metadata__ maps to an object of
  * strings. Payloads must cover the data exactly: no hole, no overlap, nothing after the last.
+ * (Two names on one range are read, and reported: the reference reader refuses them.)
  *
  * Source: the format's specification and the behaviour of the reference reader, 0.8.0. Stricter
  * than that reader: a name that stands twice, \u0000 in a name, and an entry written as an array
@@ -143,6 +144,9 @@ static enum tenon_status report_findings(const struct tenon_safetensors_reader *
     if (st == TENON_OK)
         st = report_tally(r, "misaligned", &r->misaligned,
                           "do not start at a multiple of their element size");
+    if (st == TENON_OK)
+        st = report_tally(r, "alias_refused", &r->alias,
+                          "use bytes that another name uses, which the reference reader refuses");
     if (st == TENON_OK)
         st = report_tally(r, "array_entry", &r->array_form,
                           "are described by an array where an object is due");

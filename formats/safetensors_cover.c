@@ -58,20 +58,29 @@ static enum tenon_status fail_truncated(const struct tenon_safetensors_reader *r
     return name_span(r, span, TENON_ERR_TRUNCATED, err);
 }
 
+/* Two names for one range: the reference reader refuses it, but nothing about the values is in
+ * doubt, so it is an observation. */
+static bool is_alias(const struct tenon_safetensors_span *before,
+                     const struct tenon_safetensors_span *span)
+{
+    return before->begin == span->begin && before->end == span->end;
+}
+
+static void count_alias(struct tenon_safetensors_reader *r,
+                        const struct tenon_safetensors_span *span)
+{
+    if (r->alias.n++ == 0) {
+        r->alias.name = (struct tenon_str){r->header + span->name_pos, span->name_len};
+        r->alias.offset = record_offset(span);
+    }
+}
+
 /* `span` starts before the data of the ones before it end. */
 static enum tenon_status fail_overlap(const struct tenon_safetensors_reader *r,
                                       const struct tenon_safetensors_span *before,
                                       const struct tenon_safetensors_span *span,
                                       struct tenon_error *err)
 {
-    if (before->begin == span->begin && before->end == span->end) {
-        tenon_fail(err, TENON_ERR_CORRUPT, record_offset(span),
-                   "an alias: it has the same bytes as the tensor whose entry is at offset %llu, "
-                   "and safetensors allows each byte to be used once",
-                   (unsigned long long)record_offset(before));
-        tenon_fail_hint(err, "remove one of the two names; loaders tie them by the config");
-        return name_span(r, span, TENON_ERR_CORRUPT, err);
-    }
     tenon_fail(err, TENON_ERR_CORRUPT, record_offset(span),
                "its data, from %llu to %llu, overlap those from %llu to %llu of the tensor whose "
                "entry is at offset %llu",
@@ -122,6 +131,10 @@ enum tenon_status tenon_safetensors_cover(struct tenon_safetensors_reader *r,
 
         if (span->begin > end)
             return fail_hole(r, span, end, err);
+        if (span->begin < end && is_alias(span - 1, span)) {
+            count_alias(r, span);
+            continue;
+        }
         if (span->begin < end)
             return fail_overlap(r, span - 1, span, err);
         if (span->end > r->data_bytes)

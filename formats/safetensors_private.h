@@ -43,13 +43,15 @@ struct tenon_safetensors_reader {
     size_t n_superseded;
 
     struct tenon_safetensors_tally misaligned, unknown_dtype, unknown_field, array_form, nul_name;
+    struct tenon_safetensors_tally alias;
 };
 
 /* Parses the header text: adds metadata and tensors to the model and fills `spans`. */
 enum tenon_status tenon_safetensors_parse(struct tenon_safetensors_reader *r,
                                           struct tenon_error *err);
 
-/* Checks that the payloads cover the data exactly: no hole, no overlap, nothing after the last. */
+/* Checks that the payloads cover the data exactly: no hole, no overlap but for two names on one
+ * range, nothing after the last. */
 enum tenon_status tenon_safetensors_cover(struct tenon_safetensors_reader *r,
                                           struct tenon_error *err);
 
