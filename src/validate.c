@@ -138,5 +138,7 @@ enum tenon_status tenon_model_finish(struct tenon_model *model, struct tenon_err
 
     if (st == TENON_OK && tenon_model_link_scales(model) != TENON_OK)
         st = tenon_fail_memory(err);
+    if (st == TENON_OK)
+        tenon_model_resolve(model);
     return st;
 }

@@ -106,6 +106,12 @@ struct tenon_name_match {
 TENON_API struct tenon_name_match tenon_arch_match(const struct tenon_arch *arch, const char *name,
                                                    size_t len);
 
+/* The other way: writes the name that `match` has in its dialect for `arch`, with the usual prefix
+ * and no wrapper, into `buf` (at most `size` bytes with the terminator; 128 are always enough).
+ * False, and `buf` untouched or cut, when the family has no such tensor in that dialect. */
+TENON_API bool tenon_arch_tensor_name(const struct tenon_arch *arch,
+                                      const struct tenon_name_match *match, char *buf, size_t size);
+
 /* Guesses the family of a model without config from its tensor names; NULL when undecided. */
 TENON_API const struct tenon_arch *tenon_arch_guess(const struct tenon_model *model);
 

@@ -68,6 +68,10 @@ struct tenon_tensor {
     uint8_t scaling;    /* enum tenon_scaling */
 };
 
+/* The bare word of a role, "attn_q"; "" for TENON_ROLE_NONE and numbers that are not in the list.
+ */
+TENON_API const char *tenon_role_name(enum tenon_role role);
+
 /* Writes "encoder.attn_q.bias" and the like into `buf`; empty for TENON_ROLE_NONE. At most
  * `size` bytes with the terminator; 64 are always enough. Returns `buf`. */
 TENON_API char *tenon_tensor_role_name(const struct tenon_tensor *tensor, char *buf, size_t size);

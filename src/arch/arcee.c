@@ -1,0 +1,23 @@
+/* Arcee AFM. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
+    .sets = {&tenon_names_llama, &tenon_names_gguf},
+};
+
+const struct tenon_arch tenon_arch_arcee = {
+    .name = "arcee",
+    .title = "Arcee AFM",
+    .model_types = "arcee",
+    .gguf_names = "arcee",
+    .tie_v4 = TENON_TIE_NO,
+    .tie_v5 = TENON_TIE_NO,
+    .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
+    .position = TENON_POSITION_ROPE,
+    .rope_layout = TENON_ROPE_HALF,
+    .rope_theta = 10000,
+    .rope_partial = 1,
+    .flags = TENON_ARCH_PERMUTED_QK,
+    .rules = &rules,
+};

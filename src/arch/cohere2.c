@@ -1,0 +1,22 @@
+/* Command R7B and A. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
+    .sets = {&tenon_names_llama, &tenon_names_gguf},
+};
+
+const struct tenon_arch tenon_arch_cohere2 = {
+    .name = "cohere2",
+    .title = "Command R7B and A",
+    .model_types = "cohere2",
+    .gguf_names = "cohere2",
+    .tie_v4 = TENON_TIE_YES,
+    .tie_v5 = TENON_TIE_YES,
+    .gguf_head = TENON_GGUF_HEAD_TIED,
+    .position = TENON_POSITION_ROPE,
+    .rope_layout = TENON_ROPE_INTERLEAVED,
+    .rope_theta = 10000,
+    .rope_partial = 1,
+    .rules = &rules,
+};

@@ -1,0 +1,22 @@
+/* dots.llm1. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
+    .sets = {&tenon_names_llama, &tenon_names_gguf},
+};
+
+const struct tenon_arch tenon_arch_dots1 = {
+    .name = "dots1",
+    .title = "dots.llm1",
+    .model_types = "dots1",
+    .gguf_names = "dots1",
+    .tie_v4 = TENON_TIE_NO,
+    .tie_v5 = TENON_TIE_NO,
+    .gguf_head = TENON_GGUF_HEAD_REQUIRED,
+    .position = TENON_POSITION_ROPE,
+    .rope_layout = TENON_ROPE_HALF,
+    .rope_theta = 10000,
+    .rope_partial = 1,
+    .rules = &rules,
+};

@@ -1,0 +1,23 @@
+/* EuroBERT. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
+    .sets = {&tenon_names_llama, &tenon_names_gguf},
+};
+
+const struct tenon_arch tenon_arch_eurobert = {
+    .name = "eurobert",
+    .title = "EuroBERT",
+    .model_types = "eurobert",
+    .gguf_names = "eurobert",
+    .tie_v4 = TENON_TIE_NO,
+    .tie_v5 = TENON_TIE_NO,
+    .gguf_head = TENON_GGUF_HEAD_NONE,
+    .position = TENON_POSITION_ROPE,
+    .rope_layout = TENON_ROPE_HALF,
+    .rope_theta = 250000,
+    .rope_partial = 1,
+    .flags = TENON_ARCH_ENCODER,
+    .rules = &rules,
+};

@@ -1,0 +1,34 @@
+/* Gemma 2. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_name_rule sandwich_norm_rows[] = {
+    NAME("layers.#.post_attention_layernorm", ATTN_POST_NORM),
+    NAME("layers.#.post_feedforward_layernorm", FFN_POST_NORM),
+    NAME("layers.#.pre_feedforward_layernorm", FFN_NORM),
+};
+const struct tenon_name_set tenon_names_sandwich_norm = NAME_SET(sandwich_norm_rows, HF);
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
+    .sets = {&tenon_names_sandwich_norm, &tenon_names_llama, &tenon_names_gguf},
+    .marks = {"embed_tokens.weight", "layers.0.pre_feedforward_layernorm.weight",
+              "layers.0.post_feedforward_layernorm.weight", "!layers.0.self_attn.q_norm.weight",
+              "!embed_tokens_per_layer.weight"},
+};
+
+const struct tenon_arch tenon_arch_gemma2 = {
+    .name = "gemma2",
+    .title = "Gemma 2",
+    .model_types = "gemma2",
+    .gguf_names = "gemma2",
+    .tie_v4 = TENON_TIE_YES,
+    .tie_v5 = TENON_TIE_YES,
+    .gguf_head = TENON_GGUF_HEAD_TIED,
+    .position = TENON_POSITION_ROPE,
+    .rope_layout = TENON_ROPE_HALF,
+    .rope_theta = 10000,
+    .rope_partial = 1,
+    .embed_scale = TENON_SCALE_SQRT_WIDTH,
+    .flags = TENON_ARCH_NORM_PLUS_ONE,
+    .rules = &rules,
+};

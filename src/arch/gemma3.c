@@ -1,0 +1,27 @@
+/* Gemma 3. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
+    .sets = {&tenon_names_sandwich_norm, &tenon_names_llama, &tenon_names_gguf},
+    .marks = {"embed_tokens.weight", "layers.0.pre_feedforward_layernorm.weight",
+              "layers.0.self_attn.q_norm.weight", "layers.0.post_feedforward_layernorm.weight",
+              "!embed_tokens_per_layer.weight"},
+};
+
+const struct tenon_arch tenon_arch_gemma3 = {
+    .name = "gemma3",
+    .title = "Gemma 3",
+    .model_types = "gemma3 gemma3_text",
+    .gguf_names = "gemma3",
+    .tie_v4 = TENON_TIE_YES,
+    .tie_v5 = TENON_TIE_YES,
+    .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
+    .position = TENON_POSITION_ROPE,
+    .rope_layout = TENON_ROPE_HALF,
+    .rope_theta = 1000000,
+    .rope_partial = 1,
+    .embed_scale = TENON_SCALE_SQRT_WIDTH,
+    .flags = TENON_ARCH_NORM_PLUS_ONE,
+    .rules = &rules,
+};

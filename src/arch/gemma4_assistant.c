@@ -1,0 +1,23 @@
+/* Gemma 4 assistant. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
+    .sets = {&tenon_names_sandwich_norm, &tenon_names_llama, &tenon_names_gguf},
+};
+
+const struct tenon_arch tenon_arch_gemma4_assistant = {
+    .name = "gemma4_assistant",
+    .title = "Gemma 4 assistant",
+    .model_types = "gemma4_assistant",
+    .gguf_names = "gemma4-assistant",
+    .tie_v4 = TENON_TIE_YES,
+    .tie_v5 = TENON_TIE_YES,
+    .gguf_head = TENON_GGUF_HEAD_TIED,
+    .position = TENON_POSITION_ROPE,
+    .rope_layout = TENON_ROPE_HALF,
+    .rope_theta = 1000000,
+    .rope_partial = 1,
+    .embed_scale = TENON_SCALE_SQRT_WIDTH,
+    .rules = &rules,
+};

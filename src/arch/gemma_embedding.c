@@ -1,0 +1,24 @@
+/* EmbeddingGemma. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
+    .sets = {&tenon_names_sandwich_norm, &tenon_names_llama, &tenon_names_gguf},
+};
+
+const struct tenon_arch tenon_arch_gemma_embedding = {
+    .name = "gemma_embedding",
+    .title = "EmbeddingGemma",
+    .model_types = "",
+    .gguf_names = "gemma-embedding",
+    .tie_v4 = TENON_TIE_NO_HEAD,
+    .tie_v5 = TENON_TIE_NO_HEAD,
+    .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
+    .position = TENON_POSITION_ROPE,
+    .rope_layout = TENON_ROPE_HALF,
+    .rope_theta = 1000000,
+    .rope_partial = 1,
+    .embed_scale = TENON_SCALE_SQRT_WIDTH,
+    .flags = TENON_ARCH_NORM_PLUS_ONE | TENON_ARCH_ENCODER,
+    .rules = &rules,
+};

@@ -1,0 +1,19 @@
+/* StarCoder, SantaCoder. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"transformer."},
+    .sets = {&tenon_names_gpt2, &tenon_names_gguf},
+};
+
+const struct tenon_arch tenon_arch_gpt_bigcode = {
+    .name = "gpt_bigcode",
+    .title = "StarCoder, SantaCoder",
+    .model_types = "gpt_bigcode",
+    .gguf_names = "starcoder",
+    .tie_v4 = TENON_TIE_YES,
+    .tie_v5 = TENON_TIE_YES,
+    .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
+    .position = TENON_POSITION_LEARNED,
+    .rules = &rules,
+};

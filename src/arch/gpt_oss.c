@@ -1,0 +1,23 @@
+/* gpt-oss. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
+    .sets = {&tenon_names_llama, &tenon_names_gguf},
+    .marks = {"embed_tokens.weight", "layers.0.self_attn.sinks", "layers.0.mlp.router.weight"},
+};
+
+const struct tenon_arch tenon_arch_gpt_oss = {
+    .name = "gpt_oss",
+    .title = "gpt-oss",
+    .model_types = "gpt_oss",
+    .gguf_names = "gpt-oss openai-moe",
+    .tie_v4 = TENON_TIE_NO,
+    .tie_v5 = TENON_TIE_NO,
+    .gguf_head = TENON_GGUF_HEAD_REQUIRED,
+    .position = TENON_POSITION_ROPE,
+    .rope_layout = TENON_ROPE_HALF,
+    .rope_theta = 150000,
+    .rope_partial = 1,
+    .rules = &rules,
+};

@@ -1,0 +1,22 @@
+/* Helium. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
+    .sets = {&tenon_names_llama, &tenon_names_gguf},
+};
+
+const struct tenon_arch tenon_arch_helium = {
+    .name = "helium",
+    .title = "Helium",
+    .model_types = "helium",
+    .gguf_names = "",
+    .tie_v4 = TENON_TIE_NO,
+    .tie_v5 = TENON_TIE_NO,
+    .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
+    .position = TENON_POSITION_ROPE,
+    .rope_layout = TENON_ROPE_INTERLEAVED,
+    .rope_theta = 10000,
+    .rope_partial = 1,
+    .rules = &rules,
+};

@@ -1,0 +1,23 @@
+/* Idefics 2 and 3, SmolVLM. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model.text_model.", "text_model.", "model."},
+    .sets = {&tenon_names_llama, &tenon_names_gguf},
+};
+
+const struct tenon_arch tenon_arch_idefics = {
+    .name = "idefics",
+    .title = "Idefics 2 and 3, SmolVLM",
+    .model_types = "idefics idefics2 idefics3 smolvlm",
+    .gguf_names = "",
+    .tie_v4 = TENON_TIE_NO,
+    .tie_v5 = TENON_TIE_NO,
+    .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
+    .position = TENON_POSITION_ROPE,
+    .rope_layout = TENON_ROPE_HALF,
+    .rope_theta = 10000,
+    .rope_partial = 1,
+    .flags = TENON_ARCH_VISION,
+    .rules = &rules,
+};

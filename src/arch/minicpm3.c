@@ -1,0 +1,23 @@
+/* MiniCPM 3. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
+    .sets = {&tenon_names_llama, &tenon_names_gguf},
+};
+
+const struct tenon_arch tenon_arch_minicpm3 = {
+    .name = "minicpm3",
+    .title = "MiniCPM 3",
+    .model_types = "minicpm3",
+    .gguf_names = "minicpm3",
+    .tie_v4 = TENON_TIE_YES,
+    .tie_v5 = TENON_TIE_YES,
+    .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
+    .position = TENON_POSITION_ROPE,
+    .rope_layout = TENON_ROPE_HALF,
+    .rope_theta = 10000,
+    .rope_partial = 1,
+    .embed_scale = TENON_SCALE_CONFIG_VALUE,
+    .rules = &rules,
+};

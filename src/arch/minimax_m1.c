@@ -1,0 +1,22 @@
+/* MiniMax 01. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
+    .sets = {&tenon_names_llama, &tenon_names_gguf},
+};
+
+const struct tenon_arch tenon_arch_minimax_m1 = {
+    .name = "minimax_m1",
+    .title = "MiniMax 01",
+    .model_types = "minimax minimax_m1",
+    .gguf_names = "minimax-01",
+    .tie_v4 = TENON_TIE_NO,
+    .tie_v5 = TENON_TIE_NO,
+    .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
+    .position = TENON_POSITION_ROPE,
+    .rope_layout = TENON_ROPE_HALF,
+    .rope_theta = 10000000,
+    .rope_partial = 0.5,
+    .rules = &rules,
+};

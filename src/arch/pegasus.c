@@ -1,0 +1,29 @@
+/* Pegasus. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_name_rule own_names_rows[] = {
+    NAME_AS("decoder.layers.#.final_layer_norm", FFN_NORM, DECODER, 0),
+    NAME_AS("decoder.layers.#.self_attn_layer_norm", ATTN_NORM, DECODER, 0),
+    NAME_AS("encoder.layers.#.final_layer_norm", FFN_NORM, ENCODER, 0),
+    NAME_AS("encoder.layers.#.self_attn_layer_norm", ATTN_NORM, ENCODER, 0),
+};
+static const struct tenon_name_set own_names = NAME_SET(own_names_rows, HF);
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model."},
+    .sets = {&own_names, &tenon_names_bart, &tenon_names_gguf},
+};
+
+const struct tenon_arch tenon_arch_pegasus = {
+    .name = "pegasus",
+    .title = "Pegasus",
+    .model_types = "pegasus pegasus_x",
+    .gguf_names = "",
+    .tie_v4 = TENON_TIE_YES,
+    .tie_v5 = TENON_TIE_YES,
+    .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
+    .position = TENON_POSITION_SINUSOIDAL,
+    .embed_scale = TENON_SCALE_IF_CONFIG,
+    .flags = TENON_ARCH_SHARED_EMBED | TENON_ARCH_ENCODER_DECODER,
+    .rules = &rules,
+};

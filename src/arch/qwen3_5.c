@@ -1,0 +1,39 @@
+/* Qwen 3.5. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_name_rule own_names_rows[] = {
+    NAME_AS("visual.blocks.#.attn.proj", ATTN_OUTPUT, VISION, 0),
+    NAME_AS("visual.blocks.#.attn.qkv", ATTN_QKV, VISION, 0),
+    NAME_AS("visual.blocks.#.mlp.down_proj", FFN_DOWN, VISION, 0),
+    NAME_AS("visual.blocks.#.mlp.fc1", FFN_UP, VISION, RULE_ALIAS),
+    NAME_AS("visual.blocks.#.mlp.fc2", FFN_DOWN, VISION, RULE_ALIAS),
+    NAME_AS("visual.blocks.#.mlp.gate_proj", FFN_GATE, VISION, 0),
+    NAME_AS("visual.blocks.#.mlp.linear_fc1", FFN_UP, VISION, RULE_ALIAS),
+    NAME_AS("visual.blocks.#.mlp.linear_fc2", FFN_DOWN, VISION, RULE_ALIAS),
+    NAME_AS("visual.blocks.#.mlp.up_proj", FFN_UP, VISION, 0),
+    NAME_AS("visual.blocks.#.norm1", ATTN_NORM, VISION, 0),
+    NAME_AS("visual.blocks.#.norm2", FFN_NORM, VISION, 0),
+    NAME_AS("visual.patch_embed.proj", PATCH_EMBD, VISION, 0),
+    NAME_AS("visual.pos_embed", POSITION_EMBD, VISION, 0),
+};
+static const struct tenon_name_set own_names = NAME_SET(own_names_rows, HF);
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
+    .sets = {&own_names, &tenon_names_llama, &tenon_names_gguf},
+};
+
+const struct tenon_arch tenon_arch_qwen3_5 = {
+    .name = "qwen3_5",
+    .title = "Qwen 3.5",
+    .model_types = "qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text",
+    .gguf_names = "qwen35 qwen35moe",
+    .tie_v4 = TENON_TIE_NO,
+    .tie_v5 = TENON_TIE_NO,
+    .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
+    .position = TENON_POSITION_ROPE,
+    .rope_layout = TENON_ROPE_HALF,
+    .rope_theta = 10000,
+    .rope_partial = 0.25,
+    .rules = &rules,
+};

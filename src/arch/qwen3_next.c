@@ -1,0 +1,22 @@
+/* Qwen 3 Next. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
+    .sets = {&tenon_names_llama, &tenon_names_gguf},
+};
+
+const struct tenon_arch tenon_arch_qwen3_next = {
+    .name = "qwen3_next",
+    .title = "Qwen 3 Next",
+    .model_types = "qwen3_next",
+    .gguf_names = "qwen3next",
+    .tie_v4 = TENON_TIE_NO,
+    .tie_v5 = TENON_TIE_NO,
+    .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
+    .position = TENON_POSITION_ROPE,
+    .rope_layout = TENON_ROPE_HALF,
+    .rope_theta = 10000,
+    .rope_partial = 0.25,
+    .rules = &rules,
+};

@@ -1,0 +1,23 @@
+/* SmolLM 3. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
+    .sets = {&tenon_names_llama, &tenon_names_gguf},
+};
+
+const struct tenon_arch tenon_arch_smollm3 = {
+    .name = "smollm3",
+    .title = "SmolLM 3",
+    .model_types = "smollm3",
+    .gguf_names = "smollm3",
+    .tie_v4 = TENON_TIE_YES,
+    .tie_v5 = TENON_TIE_YES,
+    .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
+    .position = TENON_POSITION_ROPE,
+    .rope_layout = TENON_ROPE_HALF,
+    .rope_theta = 2000000,
+    .rope_partial = 1,
+    .flags = TENON_ARCH_PERMUTED_QK,
+    .rules = &rules,
+};

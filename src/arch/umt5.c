@@ -1,0 +1,22 @@
+/* UMT5. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_arch_rules rules = {
+    .sets = {&tenon_names_t5, &tenon_names_gguf},
+    .marks = {"encoder.block.0.layer.0.SelfAttention.q.weight",
+              "decoder.block.0.layer.1.EncDecAttention.q.weight",
+              "encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight"},
+};
+
+const struct tenon_arch tenon_arch_umt5 = {
+    .name = "umt5",
+    .title = "UMT5",
+    .model_types = "umt5",
+    .gguf_names = "",
+    .tie_v4 = TENON_TIE_NO,
+    .tie_v5 = TENON_TIE_ALWAYS,
+    .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
+    .position = TENON_POSITION_RELATIVE,
+    .flags = TENON_ARCH_FLAG_NOT_TYING | TENON_ARCH_SHARED_EMBED | TENON_ARCH_ENCODER_DECODER,
+    .rules = &rules,
+};
