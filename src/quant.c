@@ -5,6 +5,9 @@
 
 #include "cpu.h"
 #include "dtype/codecs.h"
+#if TENON_HAVE_X86_VARIANTS
+#include "x86/decode_x86.h"
+#endif
 
 void tenon_quant_init_reference(struct tenon_quant_ops *ops)
 {
@@ -21,6 +24,9 @@ void tenon_quant_init_reference(struct tenon_quant_ops *ops)
 void tenon_quant_init(struct tenon_quant_ops *ops, unsigned cpu_flags)
 {
     tenon_quant_init_reference(ops);
+#if TENON_HAVE_X86_VARIANTS
+    tenon_decode_init_x86(ops, cpu_flags);
+#endif
     (void)cpu_flags;
 }
 

@@ -85,14 +85,23 @@ static inline double tenon_f64_from_bits(uint64_t bits)
     return f;
 }
 
-/* An IEEE half, without branches so that loops over it become vector code. */
+/* `a` where `condition` holds, else `b`. A choice between values would let the compiler compute
+ * only one of them behind a branch, and then no loop around it becomes vector code. */
+static inline uint32_t tenon_pick(bool condition, uint32_t a, uint32_t b)
+{
+    uint32_t mask = 0u - (uint32_t)condition;
+
+    return (a & mask) | (b & ~mask);
+}
+
+/* An IEEE half. */
 static inline float tenon_f32_from_f16(uint16_t h)
 {
     const uint32_t rebias = (127 - 15) << 23;
     uint32_t magnitude = h & 0x7fffu;
     uint32_t normal = (magnitude << 13) + rebias;
     uint32_t subnormal = tenon_f32_bits((float)(int32_t)magnitude * 0x1p-24f);
-    uint32_t bits = magnitude < 0x0400 ? subnormal : normal;
+    uint32_t bits = tenon_pick(magnitude < 0x0400, subnormal, normal);
 
     bits += magnitude >= 0x7c00 ? rebias : 0;     /* infinity and beyond: exponent 255 */
     bits |= magnitude > 0x7c00 ? 0x00400000u : 0; /* quiet */
@@ -113,7 +122,7 @@ static inline uint32_t tenon_f32_bits_from_small(uint32_t magnitude, int mantiss
     uint32_t normal = (magnitude << (23 - mantissa)) + ((uint32_t)(127 - bias) << 23);
     uint32_t subnormal = tenon_f32_bits((float)(int32_t)magnitude * ulp);
 
-    return magnitude >> mantissa == 0 ? subnormal : normal;
+    return tenon_pick(magnitude >> mantissa == 0, subnormal, normal);
 }
 
 /* Gives every value that is not a number the bits TENON_NAN_BITS. For the rare block whose scale

@@ -1,8 +1,11 @@
 /* Every decoder against ggml's own, bit for bit: all codes of the 16-bit floats, and for block
  * types random blocks, half of them with edge values as scales. Two NaNs of block types count as
- * the same: ggml leaves their bits to the processor, we do not (src/dtype/block.h). */
+ * the same: ggml leaves their bits to the processor, we do not (src/dtype/block.h).
+ *
+ * With the argument --golden it prints tests/src/decoded.def instead. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "blocks.h"
 #include "cpu.h"
@@ -76,7 +79,35 @@ static void compare_type(struct comparison *c, const struct ggml_decoder *oracle
         compare_all_codes(c, oracle, decode);
 }
 
-int main(void)
+/* ggml's values of the golden blocks, for machines without ggml. */
+static void print_golden(struct comparison *c, const struct ggml_decoder *oracle)
+{
+    const struct tenon_dtype_info *info = tenon_dtype_info(oracle->dtype);
+    size_t n_values = (size_t)BLOCKS_GOLDEN * info->block_elements;
+    const uint32_t canonical = 0x7fc00000;
+
+    blocks_fill_golden(oracle->dtype, c->blocks);
+    oracle->decode(c->blocks, c->theirs, (int64_t)n_values);
+    for (size_t i = 0; i < n_values; i++)
+        if (c->theirs[i] != c->theirs[i])
+            memcpy(&c->theirs[i], &canonical, sizeof(canonical));
+    printf("X(%s, 0x%08x)\n", info->name, (unsigned)blocks_values_crc32(c->theirs, n_values));
+}
+
+static void print_all_golden(struct comparison *c, void *library)
+{
+    struct ggml_decoder oracle;
+
+    printf(
+        "/* CRC-32 of decoded blocks, see blocks.h. Made by test_decode_ggml --golden from ggml's\n"
+        " * own decoders, NaNs set to 0x7fc00000.\n"
+        " * X(id, crc) */\n");
+    for (size_t i = 0; ggml_decoder_at(library, i, &oracle); i++)
+        if (tenon_dtype_info(oracle.dtype)->family == TENON_DTYPE_FAMILY_block)
+            print_golden(c, &oracle);
+}
+
+int main(int argc, char **argv)
 {
     struct comparison c = {0};
     struct tenon_quant_ops reference, fast;
@@ -91,6 +122,10 @@ int main(void)
     c.theirs = malloc((size_t)CHUNK * 256 * sizeof(float));
     if (c.blocks == NULL || c.ours == NULL || c.theirs == NULL)
         return 1;
+    if (argc == 2 && strcmp(argv[1], "--golden") == 0) {
+        print_all_golden(&c, library);
+        return 0;
+    }
     tenon_quant_init_reference(&reference);
     tenon_quant_init(&fast, tenon_cpu_detect());
     for (; ggml_decoder_at(library, i, &oracle); i++) {

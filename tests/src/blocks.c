@@ -60,33 +60,57 @@ static void put_iq1_m_scale(uint8_t *block, uint16_t half)
         block[49 + 2 * k] = (uint8_t)((block[49 + 2 * k] & 15) | (half >> (4 * k) & 15) << 4);
 }
 
-static void put_edges(struct blocks_rng *rng, enum tenon_dtype dtype, uint8_t *block)
+static void put_scales(enum tenon_dtype dtype, uint8_t *block, uint32_t (*next)(void *, int),
+                       void *context)
 {
     if (dtype == TENON_DTYPE_IQ1_M)
-        put_iq1_m_scale(block, f16_edges[blocks_random(rng) % N_F16]);
-    for (int k = 0; k < N_SCALES; k++) {
-        if (scales[k].dtype != dtype)
-            continue;
-        if (scales[k].width == 2)
-            put_le(block + scales[k].offset, f16_edges[blocks_random(rng) % N_F16], 2);
-        else
-            put_le(block + scales[k].offset, f32_edges[blocks_random(rng) % N_F32], 4);
+        put_iq1_m_scale(block, (uint16_t)next(context, 2));
+    for (int k = 0; k < N_SCALES; k++)
+        if (scales[k].dtype == dtype)
+            put_le(block + scales[k].offset, next(context, scales[k].width), scales[k].width);
+}
+
+static uint32_t next_edge(void *rng, int width)
+{
+    uint32_t r = blocks_random(rng);
+
+    return width == 2 ? f16_edges[r % N_F16] : f32_edges[r % N_F32];
+}
+
+/* Between 2^-9 and 2^-5, either sign. */
+static uint32_t next_ordinary(void *rng, int width)
+{
+    uint32_t r = blocks_random(rng);
+
+    return width == 2 ? 0x1800 + (r & 0x8fff) : 0x3b000000 + (r & 0x81ffffff);
+}
+
+static void fill_random(struct blocks_rng *rng, uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i += 4) {
+        uint32_t r = blocks_random(rng);
+
+        memcpy(bytes + i, &r, n - i < 4 ? n - i : 4);
     }
 }
 
 void blocks_fill(struct blocks_rng *rng, enum tenon_dtype dtype, uint8_t *blocks, size_t n)
 {
     size_t block_bytes = tenon_dtype_info(dtype)->block_bytes;
-    size_t total = n * block_bytes;
 
-    for (size_t i = 0; i < total; i += 4) {
-        uint32_t r = blocks_random(rng);
-
-        memcpy(blocks + i, &r, total - i < 4 ? total - i : 4);
-    }
+    fill_random(rng, blocks, n * block_bytes);
     for (size_t i = 0; i < n; i++)
         if ((blocks_random(rng) & 1) != 0)
-            put_edges(rng, dtype, blocks + i * block_bytes);
+            put_scales(dtype, blocks + i * block_bytes, next_edge, rng);
+}
+
+void blocks_fill_ordinary(struct blocks_rng *rng, enum tenon_dtype dtype, uint8_t *blocks, size_t n)
+{
+    size_t block_bytes = tenon_dtype_info(dtype)->block_bytes;
+
+    fill_random(rng, blocks, n * block_bytes);
+    for (size_t i = 0; i < n; i++)
+        put_scales(dtype, blocks + i * block_bytes, next_ordinary, rng);
 }
 
 size_t blocks_first_difference(const float *a, const float *b, size_t n, bool any_nan)
@@ -97,4 +121,39 @@ size_t blocks_first_difference(const float *a, const float *b, size_t n, bool an
         if (memcmp(&a[i], &b[i], sizeof(a[i])) != 0 && !(any_nan && a[i] != a[i] && b[i] != b[i]))
             return i;
     return SIZE_MAX;
+}
+
+uint32_t blocks_crc32(uint32_t crc, const void *bytes, size_t n)
+{
+    const unsigned char *p = bytes;
+
+    crc = ~crc;
+    for (size_t i = 0; i < n; i++) {
+        crc ^= p[i];
+        for (int k = 0; k < 8; k++)
+            crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xedb88320u : 0);
+    }
+    return ~crc;
+}
+
+void blocks_fill_golden(enum tenon_dtype dtype, uint8_t *blocks)
+{
+    struct blocks_rng rng = {UINT64_C(0x7e0a1d1dec0de000) + (uint64_t)dtype};
+
+    blocks_fill(&rng, dtype, blocks, BLOCKS_GOLDEN);
+}
+
+uint32_t blocks_values_crc32(const float *values, size_t n)
+{
+    uint32_t crc = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint8_t bytes[4];
+        uint32_t bits;
+
+        memcpy(&bits, &values[i], sizeof(bits));
+        put_le(bytes, bits, 4);
+        crc = blocks_crc32(crc, bytes, 4);
+    }
+    return crc;
 }

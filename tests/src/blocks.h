@@ -16,7 +16,20 @@ uint32_t blocks_random(struct blocks_rng *rng);
  * signalling NaNs, of both signs. */
 void blocks_fill(struct blocks_rng *rng, enum tenon_dtype dtype, uint8_t *blocks, size_t n);
 
+/* The same, but every float scale is an ordinary number, as in a model. */
+void blocks_fill_ordinary(struct blocks_rng *rng, enum tenon_dtype dtype, uint8_t *blocks,
+                          size_t n);
+
 /* The first value whose bits differ, or SIZE_MAX. With `any_nan` two NaNs are the same. */
 size_t blocks_first_difference(const float *a, const float *b, size_t n, bool any_nan);
+
+/* CRC-32 (ISO 3309, as in zlib and PNG) of `n` bytes, going on from `crc`, which begins as 0. */
+uint32_t blocks_crc32(uint32_t crc, const void *bytes, size_t n);
+
+/* The CRC-32 of the little-endian float32 values that BLOCKS_GOLDEN blocks of a fixed seed decode
+ * to; NaNs must have the bits 0x7fc00000. decoded.def holds what it must be. */
+enum { BLOCKS_GOLDEN = 1000 };
+void blocks_fill_golden(enum tenon_dtype dtype, uint8_t *blocks);
+uint32_t blocks_values_crc32(const float *values, size_t n);
 
 #endif
