@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "probe.h"
 
 static const char *find_name(const char *path)
 {
@@ -40,18 +41,14 @@ static enum tenon_status find_asked(const char *name, const struct tenon_format 
     return TENON_OK;
 }
 
-enum tenon_status tenon_open_source(struct tenon_model *model, struct tenon_source *source,
-                                    const struct tenon_format *format, uint32_t *out_file,
-                                    struct tenon_error *err)
+enum tenon_status tenon_add_source(struct tenon_model *model, struct tenon_source *source,
+                                   const struct tenon_format *format, uint32_t *out_file,
+                                   struct tenon_error *err)
 {
     enum tenon_status st = tenon_model_add_file(model, source, out_file, err);
 
-    if (st != TENON_OK)
-        return st;
-    tenon_model_edit_file(model, *out_file)->format = format->info.name;
-    st = format->read(model, *out_file, err);
-    if (st != TENON_OK)
-        tenon_fail_path(err, tenon_model_file(model, *out_file)->path);
+    if (st == TENON_OK)
+        tenon_model_edit_file(model, *out_file)->format = format->info.name;
     return st;
 }
 
@@ -70,7 +67,7 @@ enum tenon_status tenon_open_member(struct tenon_model *model, const char *path,
         st = tenon_fail(err, TENON_ERR_MISMATCH, 0, "is %s, the set it belongs to is %s",
                         found->info.name, format->info.name);
     if (st == TENON_OK)
-        return tenon_open_source(model, source, format, out_file, err);
+        return tenon_add_source(model, source, format, out_file, err);
     tenon_fail_path(err, path);
     tenon_source_free(source);
     return st;
@@ -94,7 +91,8 @@ static enum tenon_status open_any(struct tenon_model *model, struct tenon_source
     tenon_model_set_format(model, format->info.name);
     if (format->open != NULL && !alone)
         return format->open(model, source, err);
-    return tenon_open_source(model, source, format, &file, err);
+    st = tenon_add_source(model, source, format, &file, err);
+    return st == TENON_OK ? format->read(model, file, err) : st;
 }
 
 enum tenon_status tenon_open_path(struct tenon_model *model, const char *path,
@@ -104,6 +102,15 @@ enum tenon_status tenon_open_path(struct tenon_model *model, const char *path,
     enum tenon_status st = tenon_source_open_file(path, &source, err);
 
     return st == TENON_OK ? open_any(model, source, false, err) : st;
+}
+
+/* A piece of a file that was cut by bytes looks truncated: say so instead. */
+static void explain_piece(const char *path, enum tenon_status st, struct tenon_error *err)
+{
+    if (err == NULL || st != TENON_ERR_TRUNCATED || !tenon_name_is_raw_part(find_name(path)))
+        return;
+    err->hint[0] = '\0';
+    tenon_fail_hint(err, "by its name a part of a file cut in pieces: join them with 'cat'");
 }
 
 /* What comes after reading, for every input alike. */
@@ -132,6 +139,7 @@ enum tenon_status tenon_model_open(const char *path, const struct tenon_open_opt
         model = NULL;
     }
     tenon_fail_path(err, path);
+    explain_piece(path, st, err);
     tenon_model_free(model);
     return st;
 }

@@ -1,4 +1,4 @@
-/* The checks that every format shares: payloads inside their file, no two overlapping. */
+/* The checks that every format shares: payloads inside their file, which ones overlap. */
 #include <stdlib.h>
 
 #include "fail.h"
@@ -13,6 +13,8 @@ static enum tenon_status check_range(const struct tenon_model *model, const stru
     const struct tenon_file *file = &model->files[t->file];
     uint64_t end;
 
+    if (t->bytes == 0 && (t->flags & TENON_TENSOR_SIZE_UNKNOWN) == 0)
+        return TENON_OK; /* nothing to read, wherever that is */
     if (!tenon_u64_add(&end, t->offset, t->bytes))
         return tenon_fail(err, TENON_ERR_CORRUPT, t->record_offset, "its end does not fit 64 bits");
     if (end <= file->bytes)
@@ -44,7 +46,8 @@ static int compare_pointers(const void *a, const void *b)
                           *(const struct tenon_tensor *const *)b);
 }
 
-/* Tensor `b` comes after `a` in place: the same range is an alias, a common part a fault. */
+/* Tensor `b` comes after `a` in place: the same range is an alias, a common part a fault. Both can
+ * be read all the same, so both are findings; a format that refuses them does so itself. */
 static enum tenon_status check_pair(struct tenon_model *model, struct tenon_tensor *a,
                                     struct tenon_tensor *b, struct tenon_error *err)
 {
@@ -62,12 +65,12 @@ static enum tenon_status check_pair(struct tenon_model *model, struct tenon_tens
                                     "has the same bytes in the file as tensor %u", later->shares);
         return st == TENON_OK ? st : tenon_fail_memory(err);
     }
-    st = tenon_fail(err, TENON_ERR_CORRUPT, b->record_offset,
-                    "its bytes overlap those of the tensor whose record is at offset %llu",
-                    (unsigned long long)a->record_offset);
-    tenon_fail_subject(err, b->name.data, b->name.len);
-    tenon_fail_path(err, model->files[b->file].path);
-    return st;
+    st = tenon_model_find_fault(model, "overlap", b->file, b->record_offset, b->name.data,
+                                b->name.len,
+                                "its bytes overlap those of the tensor whose record is at offset "
+                                "%llu",
+                                (unsigned long long)a->record_offset);
+    return st == TENON_OK ? st : tenon_fail_memory(err);
 }
 
 /* Walks tensors by place. `reach` is the one that extends furthest so far. */
