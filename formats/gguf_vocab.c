@@ -89,23 +89,64 @@ static enum tenon_status check_array(struct tenon_model *model, const struct arr
     return TENON_OK;
 }
 
+/* Judges one string; bytes up to `end` may be looked at. */
+typedef bool (*is_bad_fn)(struct tenon_str s, const unsigned char *end);
+
 /* "<0x0A>" is how a token says that it stands for one byte. True for texts that look so and are
  * not: a loader that trusts them reads outside its table. */
-static bool fakes_byte(struct tenon_str s)
+static bool fakes_byte(struct tenon_str s, const unsigned char *end)
 {
+    (void)end;
     if (s.len < 4 || memcmp(s.data, "<0x", 3) != 0 || s.data[s.len - 1] != '>')
         return false;
     return s.len != 6 || tenon_hex_digit(s.data[3]) < 0 || tenon_hex_digit(s.data[4]) < 0;
 }
 
-static bool lacks_space(struct tenon_str s)
+/* Whether one of the 8 bytes of `word`, at most its lowest `n`, is a space. */
+static bool word_has_space(uint64_t word, size_t n)
 {
-    return s.len == 0 || memchr(s.data + 1, ' ', s.len - 1) == NULL;
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    uint64_t x = word ^ (ones * ' '); /* a space becomes zero */
+    uint64_t found = (x - ones) & ~x & tops;
+
+    return (n < 8 ? found & ((UINT64_C(1) << (8 * n)) - 1) : found) != 0;
+}
+
+/* A merge is two parts with a space between; the parts themselves never hold one. Eight bytes at
+ * once where the buffer, up to `end`, has them: most merges are that short. */
+static bool lacks_space(struct tenon_str s, const unsigned char *end)
+{
+    const unsigned char *p = (const unsigned char *)s.data + 1;
+    size_t n = s.len != 0 ? s.len - 1 : 0;
+
+    while (n > 0 && end - p >= 8) {
+        if (word_has_space(tenon_load_u64(p, false), n))
+            return false;
+        if (n <= 8)
+            return true;
+        p += 8;
+        n -= 8;
+    }
+    return n == 0 || memchr(p, ' ', n) == NULL;
+}
+
+/* Whether "<0x" stands anywhere in the array: most vocabularies are done with that. */
+static bool may_name_bytes(const struct tenon_meta_entry *entry)
+{
+    const unsigned char *p = entry->raw,
+                        *end = entry->raw + entry->raw_bytes; /* fits: one buffer */
+
+    while (p != end && (p = memchr(p, '<', (size_t)(end - p))) != NULL) {
+        if (end - p > 2 && p[1] == '0' && p[2] == 'x')
+            return true;
+        p++;
+    }
+    return false;
 }
 
 /* Counts the strings of the array `key` that `is_bad`, and reports them as one finding. */
 static enum tenon_status check_strings(struct tenon_model *model, const char *key, const char *code,
-                                       bool (*is_bad)(struct tenon_str), struct tenon_error *err)
+                                       is_bad_fn is_bad, struct tenon_error *err)
 {
     const struct tenon_meta_entry *entry = tenon_model_find_meta(model, key);
     struct tenon_str s, first = {"", 0};
@@ -113,11 +154,12 @@ static enum tenon_status check_strings(struct tenon_model *model, const char *ke
     char clean[64];
     struct walk w;
 
-    if (entry == NULL || entry->type != TENON_META_ARRAY || entry->item != TENON_META_STRING)
+    if (entry == NULL || entry->type != TENON_META_ARRAY || entry->item != TENON_META_STRING ||
+        (is_bad == fakes_byte && !may_name_bytes(entry)))
         return TENON_OK;
     walk_init(&w, entry);
     for (; walk_next(&w, &s); i++) {
-        if (is_bad(s) && n++ == 0) {
+        if (is_bad(s, w.end) && n++ == 0) {
             first = s;
             first_i = i;
         }

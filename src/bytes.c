@@ -203,29 +203,6 @@ unsigned char *tenon_cursor_take(struct tenon_cursor *c)
     return cut;
 }
 
-uint16_t tenon_load_u16(const unsigned char *p, bool swapped)
-{
-    uint16_t little = (uint16_t)(p[0] | p[1] << 8);
-
-    return swapped ? (uint16_t)(little << 8 | little >> 8) : little;
-}
-
-uint32_t tenon_load_u32(const unsigned char *p, bool swapped)
-{
-    uint32_t little =
-        (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-
-    return swapped ? __builtin_bswap32(little) : little;
-}
-
-uint64_t tenon_load_u64(const unsigned char *p, bool swapped)
-{
-    uint64_t little = (uint64_t)tenon_load_u32(p, false) | (uint64_t)tenon_load_u32(p + 4, false)
-                                                               << 32;
-
-    return swapped ? __builtin_bswap64(little) : little;
-}
-
 float tenon_float_from_bits(uint32_t bits)
 {
     float value;

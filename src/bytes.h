@@ -48,10 +48,32 @@ enum tenon_status tenon_cursor_fail(const struct tenon_cursor *c, struct tenon_e
  * NULL only when memory is gone. */
 unsigned char *tenon_cursor_take(struct tenon_cursor *c);
 
-/* Integers at an address that is known to hold them, for packed values kept in memory. */
-uint16_t tenon_load_u16(const unsigned char *p, bool swapped);
-uint32_t tenon_load_u32(const unsigned char *p, bool swapped);
-uint64_t tenon_load_u64(const unsigned char *p, bool swapped);
+/* Integers at an address that is known to hold them, for packed values kept in memory. Inline:
+ * walking an array of strings is nothing but loads of lengths. */
+static inline uint16_t tenon_load_u16(const unsigned char *p, bool swapped)
+{
+    uint16_t little = (uint16_t)(p[0] | p[1] << 8);
+
+    return swapped ? (uint16_t)(little << 8 | little >> 8) : little;
+}
+
+static inline uint32_t tenon_load_u32(const unsigned char *p, bool swapped)
+{
+    uint32_t little =
+        (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+
+    return swapped ? __builtin_bswap32(little) : little;
+}
+
+static inline uint64_t tenon_load_u64(const unsigned char *p, bool swapped)
+{
+    uint64_t little = (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 |
+                      (uint64_t)p[3] << 24 | (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 |
+                      (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
+
+    return swapped ? __builtin_bswap64(little) : little;
+}
+
 float tenon_float_from_bits(uint32_t bits);
 double tenon_double_from_bits(uint64_t bits);
 
