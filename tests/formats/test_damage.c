@@ -44,6 +44,7 @@ static const struct row rows[] = {
 #include "corrupt_gguf.def"
 #include "corrupt_json.def"
 #include "corrupt_output.def"
+#include "corrupt_reports.def"
 #include "corrupt_safetensors.def"
 };
 #undef X

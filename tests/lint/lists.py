@@ -17,6 +17,7 @@ SORTED = (
     ("testdata/corrupt_gguf.def", 0, False),
     ("testdata/corrupt_json.def", 0, False),
     ("testdata/corrupt_output.def", 0, False),
+    ("testdata/corrupt_reports.def", 0, False),
     ("testdata/corrupt_safetensors.def", 0, False),
     ("src/archs.def", 0, False),
     ("src/include/tenon/archs.def", 0, False),
