@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "hf.h"
 #include "probe.h"
 
 static const char *find_name(const char *path)
@@ -99,8 +100,11 @@ enum tenon_status tenon_open_path(struct tenon_model *model, const char *path,
                                   struct tenon_error *err)
 {
     struct tenon_source *source = NULL;
-    enum tenon_status st = tenon_source_open_file(path, &source, err);
+    enum tenon_status st;
 
+    if (tenon_hf_is_directory(path))
+        return tenon_hf_open_directory(model, path, err);
+    st = tenon_source_open_file(path, &source, err);
     return st == TENON_OK ? open_any(model, source, false, err) : st;
 }
 

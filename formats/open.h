@@ -4,8 +4,8 @@
 
 #include "format.h"
 
-/* Opens `path`, a file of any format or any member of a set, into `model`, with all that belongs
- * to it. `err` gets the path of the file that is to blame. */
+/* Opens `path`, a file of any format, any member of a set, or a folder, into `model`, with all
+ * that belongs to it. `err` gets the path of the file that is to blame. */
 enum tenon_status tenon_open_path(struct tenon_model *model, const char *path,
                                   struct tenon_error *err);
 

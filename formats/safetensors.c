@@ -17,6 +17,7 @@
 
 #include "bytes.h"
 #include "fail.h"
+#include "hf.h"
 #include "probe.h"
 
 /* The shortest entry there can be, with its comma, in the usual form and as an array. */
@@ -207,4 +208,5 @@ const struct tenon_format tenon_format_safetensors = {
              .flags = TENON_FORMAT_READ},
     .probe = probe_safetensors,
     .read = read_all,
+    .open = tenon_hf_open_file,
 };

@@ -35,8 +35,7 @@ static void count(struct tenon_safetensors_tally *tally, const struct entry *ent
 static struct tenon_str settle(const struct tenon_safetensors_reader *r,
                                const struct tenon_json_token *token)
 {
-    size_t pos = (size_t)(token->offset - TENON_SAFETENSORS_PREFIX) + 1;
-    char *text = r->header + pos;
+    char *text = r->header + (token->raw.data - r->header);
 
     if (!token->escaped)
         return token->raw;

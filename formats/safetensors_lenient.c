@@ -86,12 +86,11 @@ static bool walk_keys(struct tenon_safetensors_reader *r, char *copy, struct see
     tenon_json_init(&json, copy, r->header_len, tenon_model_options(r->model)->limits.json_depth);
     tenon_json_set_base(&json, TENON_SAFETENSORS_PREFIX);
     while (tenon_json_next(&json, &token, NULL) == TENON_OK && token.type != TENON_JSON_END) {
-        char *text = copy + (token.offset - TENON_SAFETENSORS_PREFIX) + 1;
-        struct tenon_str name = {text, 0};
+        struct tenon_str name = token.raw;
 
         if (token.type != TENON_JSON_KEY || json.depth > (in_meta ? 2u : 1u))
             continue;
-        name.len = tenon_json_unescape(&token, text);
+        name.len = tenon_json_unescape(&token, copy + (token.raw.data - copy));
         if (json.depth == 1)
             in_meta = name.len == strlen(TENON_SAFETENSORS_META) &&
                       memcmp(name.data, TENON_SAFETENSORS_META, name.len) == 0;

@@ -31,7 +31,7 @@ static void init_hparams(struct tenon_hparams *h)
 {
     static const struct tenon_str empty = {"", 0};
 
-    h->model_type = h->class_name = h->name = empty;
+    h->model_type = h->text_model_type = h->class_name = h->name = empty;
     h->torch_dtype = h->transformers_version = empty;
     h->rope_scaling = h->quant_method = empty;
     h->vocab_size = h->hidden_size = h->embedding_size = TENON_UNKNOWN;

@@ -2,10 +2,12 @@
 #include "model_private.h"
 #include "tenon/arch.h"
 
-/* By what the file says, then by what its tensors are called. */
+/* By what the file says, then by what its tensors are called. A model of several parts is known
+ * by its language model where it is not known as a whole. */
 static const struct tenon_arch *find_arch(const struct tenon_model *model)
 {
     struct tenon_str type = model->hparams.model_type;
+    struct tenon_str nested = model->hparams.text_model_type;
     const struct tenon_arch *arch = NULL;
 
     if (type.len != 0) {
@@ -13,6 +15,8 @@ static const struct tenon_arch *find_arch(const struct tenon_model *model)
         if (arch == NULL)
             arch = tenon_arch_find_gguf(type.data, type.len);
     }
+    if (arch == NULL && nested.len != 0)
+        arch = tenon_arch_find_model_type(nested.data, nested.len);
     return arch != NULL || type.len != 0 ? arch : tenon_arch_guess(model);
 }
 

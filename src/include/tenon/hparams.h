@@ -21,9 +21,10 @@ struct tenon_tie_flag {
 /* Everything is borrowed from the model. Strings are empty, integers TENON_UNKNOWN and floats
  * NaN where nothing was said. */
 struct tenon_hparams {
-    struct tenon_str model_type; /* "llama": config model_type, or general.architecture */
-    struct tenon_str class_name; /* architectures[0]: "LlamaForCausalLM" */
-    struct tenon_str name;       /* general.name, or _name_or_path */
+    struct tenon_str model_type;      /* "llama": config model_type, or general.architecture */
+    struct tenon_str text_model_type; /* of a language model nested in the config */
+    struct tenon_str class_name;      /* architectures[0]: "LlamaForCausalLM" */
+    struct tenon_str name;            /* general.name, or _name_or_path */
     struct tenon_str torch_dtype;
     struct tenon_str transformers_version;
     int64_t vocab_size;

@@ -1,0 +1,62 @@
+/* The index file of a set of shards: {"metadata": {...}, "weight_map": {tensor: file}}. */
+#ifndef TENON_FORMATS_HF_INDEX_H
+#define TENON_FORMATS_HF_INDEX_H
+
+#include "names.h"
+#include "source.h"
+#include "tenon/model.h"
+
+/* One pair of the weight map. Names are places in the text: 16 bytes for each tensor. */
+struct tenon_hf_index_entry {
+    uint32_t name_pos, name_len;
+    uint32_t shard;
+    bool seen; /* the tensor was met in its shard */
+};
+
+struct tenon_hf_index_shard {
+    struct tenon_str name;
+    uint32_t n_tensors;
+};
+
+/* A text pair of "metadata": the aliases that a writer dropped, and notes. */
+struct tenon_hf_index_note {
+    struct tenon_str key, value;
+};
+
+struct tenon_hf_index {
+    char *text; /* the file; every name points into it */
+    size_t len;
+    struct tenon_hf_index_entry *entries;
+    size_t n_entries, entry_room;
+    struct tenon_names entry_names;
+    struct tenon_hf_index_shard *shards;
+    size_t n_shards, shard_room;
+    struct tenon_names shard_names;
+    struct tenon_hf_index_note *notes;
+    size_t n_notes, note_room;
+    bool has_total; /* metadata.total_size is there and is an unsigned integer */
+    bool bad_total; /* it is there and is something else */
+    uint64_t total, total_offset;
+    size_t n_superseded; /* equal keys; only in lenient mode, where the last counts */
+};
+
+/* Reads the file behind `source` into `index` (zero-initialised; tenon_hf_index_release also
+ * after a failure). Fails with CORRUPT, NAME_CLASH, LIMIT, TRUNCATED, NOT_RECOGNISED (a Git LFS
+ * pointer, a web page ...), IO or NO_MEMORY; `err` gets offset and subject. */
+enum tenon_status tenon_hf_index_read(struct tenon_hf_index *index,
+                                      const struct tenon_source *source,
+                                      const struct tenon_open_options *options,
+                                      struct tenon_error *err);
+void tenon_hf_index_release(struct tenon_hf_index *index);
+
+/* The entry of a tensor, or NULL. */
+struct tenon_hf_index_entry *tenon_hf_index_find(struct tenon_hf_index *index,
+                                                 struct tenon_str name);
+
+/* Whether `name` is one of the shards. */
+bool tenon_hf_index_has_shard(const struct tenon_hf_index *index, const char *name);
+
+struct tenon_str tenon_hf_index_name(const struct tenon_hf_index *index,
+                                     const struct tenon_hf_index_entry *entry);
+
+#endif
