@@ -7,6 +7,7 @@
 #include "dtype/codecs.h"
 #if TENON_HAVE_X86_VARIANTS
 #include "x86/decode_x86.h"
+#include "x86/encode_x86.h"
 #endif
 
 void tenon_quant_init_reference(struct tenon_quant_ops *ops)
@@ -26,6 +27,7 @@ void tenon_quant_init(struct tenon_quant_ops *ops, unsigned cpu_flags)
     tenon_quant_init_reference(ops);
 #if TENON_HAVE_X86_VARIANTS
     tenon_decode_init_x86(ops, cpu_flags);
+    tenon_encode_init_x86(ops, cpu_flags);
 #endif
     (void)cpu_flags;
 }

@@ -1,0 +1,176 @@
+/* Q3_K: 16 groups of 16 values, each with a 6-bit scale in units of a half for the block.
+ *   | high[32] | low[64] | scales[12] | d: f16 |   x = d * (scale - 32) * (q - 4)
+ *
+ * The value of largest magnitude gets the code -4; then each value in turn is moved to the code
+ * that suits the scale which all others would choose (least squares, weighted by x^2), as long as
+ * that lowers the error, up to five times over the group. Then the scales are rounded, in units of
+ * the largest, and the codes taken again for the rounded ones. A group whose scale became 0 keeps
+ * the codes of its fit. */
+#include "dtype/lanes.h"
+
+enum { BLOCK = TENON_BLOCK_Q3_K, GROUP = 16, GROUPS = BLOCK / GROUP, MAX_ROUNDS = 5 };
+
+/* Groups whose values are all below this are taken for zero. */
+#define NOTHING 1e-15f
+
+struct groups {
+    float scale[GROUPS];
+    int8_t scale_code[GROUPS]; /* -32 ... 31 */
+    int32_t codes[BLOCK];      /* of the fit, 0 ... 7 */
+    uint16_t d;
+};
+
+/* Sums of w x l and w l l over a group; w = x^2. */
+struct sums {
+    lanes_f32 wxl, wll;
+};
+
+static inline lanes_i32 take_code(lanes_f32 scaled)
+{
+    return lanes_clamp(lanes_round(scaled), -4, 3);
+}
+
+/* The first value of the largest magnitude, with its sign. */
+static inline lanes_f32 find_extreme(const lanes_f32 *x)
+{
+    lanes_f32 extreme = lanes_all(0), largest = lanes_all(0);
+
+    for (int i = 0; i < GROUP; i++) {
+        lanes_f32 magnitude = lanes_abs(x[i]);
+        lanes_i32 larger = magnitude > largest;
+
+        extreme = lanes_pick(larger, x[i], extreme);
+        largest = lanes_pick(larger, magnitude, largest);
+    }
+    return extreme;
+}
+
+/* Moves the code `*l` of `x` where that is better; returns the lanes in which it did. */
+static inline lanes_i32 improve_code(lanes_f32 *l, lanes_f32 x, struct sums *sums)
+{
+    lanes_f32 w = x * x, moved;
+    lanes_i32 better;
+    struct sums rest = {sums->wxl - w * x * *l, sums->wll - w * *l * *l};
+    lanes_i32 usable = rest.wxl > 0.0f;
+
+    moved = lanes_to_f32(take_code(x * rest.wll / rest.wxl));
+    usable &= moved != *l;
+    rest.wxl += w * x * moved;
+    rest.wll += w * moved * moved;
+    better = usable & (rest.wll > 0.0f) &
+             (rest.wxl * rest.wxl * sums->wll > sums->wxl * sums->wxl * rest.wll);
+    *l = lanes_pick(better, moved, *l);
+    sums->wxl = lanes_pick(better, rest.wxl, sums->wxl);
+    sums->wll = lanes_pick(better, rest.wll, sums->wll);
+    return better;
+}
+
+/* Fits TENON_LANES groups, one in each lane. A lane in which a round moved nothing would move
+ * nothing in the next, so rounds that only others need do no harm. */
+static void fit_groups(struct groups *groups, int first, const float *in)
+{
+    lanes_f32 x[GROUP], codes[GROUP], density, scale;
+    struct sums sums = {lanes_all(0), lanes_all(0)};
+    lanes_i32 nothing, moved = lanes_all_i32(-1);
+
+    lanes_gather(x, in, GROUP);
+    scale = find_extreme(x);
+    nothing = lanes_abs(scale) < NOTHING;
+    density = -4.0f / scale;
+    for (int i = 0; i < GROUP; i++) {
+        lanes_f32 w = x[i] * x[i];
+
+        codes[i] = lanes_to_f32(take_code(density * x[i]));
+        sums.wxl += w * x[i] * codes[i];
+        sums.wll += w * codes[i] * codes[i];
+    }
+    for (int round = 0; round < MAX_ROUNDS && lanes_any(moved); round++) {
+        moved = lanes_all_i32(0);
+        for (int i = 0; i < GROUP; i++)
+            moved |= improve_code(&codes[i], x[i], &sums);
+    }
+    scale = lanes_pick(sums.wll > 0.0f, sums.wxl / sums.wll, lanes_all(0));
+    scale = lanes_pick(nothing, lanes_all(0), scale);
+    memcpy(groups->scale + first, &scale, sizeof(scale));
+    for (int i = 0; i < GROUP; i++)
+        for (int j = 0; j < TENON_LANES; j++)
+            groups->codes[(first + j) * GROUP + i] = nothing[j] != 0 ? 0 : (int32_t)codes[i][j] + 4;
+}
+
+static void round_scales(struct groups *groups)
+{
+    float extreme = 0, largest = 0, inverse;
+
+    for (int g = 0; g < GROUPS; g++) {
+        float magnitude = __builtin_fabsf(groups->scale[g]);
+
+        if (magnitude > largest) {
+            largest = magnitude;
+            extreme = groups->scale[g];
+        }
+    }
+    inverse = -32.0f / extreme;
+    groups->d = extreme != 0 ? tenon_f16_from_f32(1.0f / inverse) : 0;
+    for (int g = 0; g < GROUPS; g++) {
+        int32_t code = tenon_round(inverse * groups->scale[g]);
+
+        code = code > 31 ? 31 : code;
+        groups->scale_code[g] = (int8_t)(extreme == 0 || code < -32 ? -32 : code);
+    }
+}
+
+/* Replaces the codes of groups whose scale is not 0. */
+static void take_codes(struct groups *groups, const float *in)
+{
+    for (int i = 0; i < BLOCK; i += TENON_LANES) {
+        float d = tenon_f32_from_f16(groups->d) * groups->scale_code[i / GROUP];
+
+        if (d != 0)
+            lanes_store_i32(groups->codes + i, take_code(lanes_load(in + i) / d) + 4);
+    }
+}
+
+/* Low halves of the scales two a byte, upper two bits of groups g, g + 4, g + 8, g + 12 in one. */
+static void put_scales(uint8_t *out, const int8_t *codes)
+{
+    for (int g = 0; g < 8; g++)
+        out[g] = (uint8_t)(((codes[g] + 32) & 15) | ((codes[g + 8] + 32) & 15) << 4);
+    for (int g = 0; g < 4; g++)
+        out[8 + g] = (uint8_t)((codes[g] + 32) >> 4 | (codes[g + 4] + 32) >> 4 << 2 |
+                               (codes[g + 8] + 32) >> 4 << 4 | (codes[g + 12] + 32) >> 4 << 6);
+}
+
+static void put_codes(uint8_t *high, uint8_t *low, const int32_t *codes)
+{
+    for (int i = 0; i < 32; i++) {
+        int32_t bits = 0;
+
+        for (int k = 0; k < 8; k++)
+            bits |= codes[32 * k + i] >> 2 << k;
+        high[i] = (uint8_t)bits;
+    }
+    for (int i = 0; i < 64; i++) {
+        const int32_t *q = codes + i / 32 * 128 + i % 32;
+
+        low[i] = (uint8_t)((q[0] & 3) | (q[32] & 3) << 2 | (q[64] & 3) << 4 | (q[96] & 3) << 6);
+    }
+}
+
+size_t TENON_ENCODER(Q3_K)(uint8_t *out, const float *in, size_t n)
+{
+    for (size_t b = 0; b < n; b++, in += BLOCK, out += TENON_BLOCK_BYTES_Q3_K) {
+        size_t bad = tenon_find_not_finite(in, BLOCK);
+        struct groups groups;
+
+        if (bad < BLOCK)
+            return b * BLOCK + bad;
+        for (int g = 0; g < GROUPS; g += TENON_LANES)
+            fit_groups(&groups, g, in + g * GROUP);
+        round_scales(&groups);
+        take_codes(&groups, in);
+        put_codes(out, out + 32, groups.codes);
+        put_scales(out + 96, groups.scale_code);
+        tenon_put_le16(out + 108, groups.d);
+    }
+    return SIZE_MAX;
+}
