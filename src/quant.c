@@ -8,6 +8,8 @@
 #if TENON_HAVE_X86_VARIANTS
 #include "x86/decode_x86.h"
 #include "x86/encode_x86.h"
+#elif TENON_HAVE_ARM_VARIANTS
+#include "arm/decode_arm.h"
 #endif
 
 void tenon_quant_init_reference(struct tenon_quant_ops *ops)
@@ -28,6 +30,8 @@ void tenon_quant_init(struct tenon_quant_ops *ops, unsigned cpu_flags)
 #if TENON_HAVE_X86_VARIANTS
     tenon_decode_init_x86(ops, cpu_flags);
     tenon_encode_init_x86(ops, cpu_flags);
+#elif TENON_HAVE_ARM_VARIANTS
+    tenon_decode_init_arm(ops, cpu_flags);
 #endif
     (void)cpu_flags;
 }

@@ -4,6 +4,9 @@
 
 #include "dtype/block.h"
 
+/* Twice the value of each E2M1 code. */
+extern const int8_t tenon_doubled_e2m1[16];
+
 /* 2^(e - 128); for e of 0 and 1 subnormal. */
 static inline float tenon_mxfp4_half_scale(uint8_t e)
 {

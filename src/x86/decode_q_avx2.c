@@ -146,15 +146,9 @@ void tenon_decode_IQ4_XS_avx2(float *out, const uint8_t *in, size_t n)
     }
 }
 
-/* Twice the values of E2M1; code 8 stands for plus zero. */
-static inline __m128i doubled_e2m1(void)
-{
-    return _mm_setr_epi8(0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12);
-}
-
 void tenon_decode_MXFP4_avx2(float *out, const uint8_t *in, size_t n)
 {
-    const __m128i table = doubled_e2m1();
+    __m128i table = load_16_bytes(tenon_doubled_e2m1);
 
     for (size_t i = 0; i < n; i++, out += BLOCK, in += TENON_BLOCK_BYTES_MXFP4)
         put_steps(out, table, load_16_bytes(in + 1), _mm256_set1_ps(tenon_mxfp4_half_scale(in[0])));
@@ -162,7 +156,7 @@ void tenon_decode_MXFP4_avx2(float *out, const uint8_t *in, size_t n)
 
 void tenon_decode_NVFP4_avx2(float *out, const uint8_t *in, size_t n)
 {
-    const __m128i table = doubled_e2m1();
+    __m128i table = load_16_bytes(tenon_doubled_e2m1);
 
     for (size_t i = 0; i < n; i++, in += TENON_BLOCK_BYTES_NVFP4)
         for (int g = 0; g < 4; g++, out += 16) {

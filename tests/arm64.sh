@@ -1,0 +1,32 @@
+#!/bin/sh
+# Builds the codecs for 64-bit ARM and runs their self-test under user-mode emulation. Nothing but
+# a cross compiler and the emulator is needed; exits 77, with the reason, where one is missing.
+#
+#   tests/arm64.sh [ROUNDS]
+#
+# ARM_CC and ARM_RUN name other programs; ARM_CC may hold options.
+set -eu
+
+compiler=${ARM_CC:-aarch64-linux-gnu-gcc}
+emulator=${ARM_RUN:-qemu-aarch64-static}
+root=$(cd "$(dirname "$0")/.." && pwd)
+
+for program in "${compiler%% *}" "$emulator"; do
+    if ! command -v "$program" >/dev/null; then
+        echo "$program is not installed"
+        exit 77
+    fi
+done
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# $compiler is split on purpose: it may hold options.
+# shellcheck disable=SC2086
+$compiler -std=c17 -O3 -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno -static \
+    -D_POSIX_C_SOURCE=200809L -DTENON_HAVE_X86_VARIANTS=0 -DTENON_HAVE_ARM_VARIANTS=1 \
+    -I"$root/src" -I"$root/src/include" -I"$root/tests/src" -o "$work/codec_selftest" \
+    "$root"/src/dtype/*.c "$root"/src/arm/*.c "$root"/src/quant.c "$root"/src/cpu.c \
+    "$root"/src/dtype.c "$root"/src/mem.c \
+    "$root"/tests/src/blocks.c "$root"/tests/src/codec_selftest.c -lm
+"$emulator" "$work/codec_selftest" "$@"
