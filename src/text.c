@@ -82,13 +82,15 @@ static const struct {
 
 bool tenon_codepoint_safe(int32_t codepoint)
 {
+    if (codepoint < 0)
+        return false;
     for (size_t i = 0; i < sizeof(unsafe_ranges) / sizeof(unsafe_ranges[0]); i++) {
         if (codepoint < unsafe_ranges[i].first)
             return true;
         if (codepoint <= unsafe_ranges[i].last)
             return false;
     }
-    return codepoint >= 0;
+    return true;
 }
 
 /* One code point (or bad byte) of `text` as it may be printed, into `out` of 16 bytes. */

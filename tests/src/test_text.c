@@ -81,11 +81,20 @@ START_TEST(no_input_makes_the_output_unsafe_or_too_long)
 }
 END_TEST
 
+START_TEST(only_code_points_can_be_safe)
+{
+    ck_assert(tenon_codepoint_safe('a') && tenon_codepoint_safe(0x20ac));
+    ck_assert(!tenon_codepoint_safe(-1) && !tenon_codepoint_safe(0x9b));
+    ck_assert(!tenon_codepoint_safe(0x202e) && !tenon_codepoint_safe(0x10ffff));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("text");
     TCase *tests = tcase_create("all");
 
+    tcase_add_test(tests, only_code_points_can_be_safe);
     tcase_add_test(tests, well_formed_sequences_of_every_length_are_valid);
     tcase_add_test(tests, overlong_forms_surrogates_and_beyond_are_invalid);
     tcase_add_test(tests, controls_and_bad_bytes_are_escaped);
