@@ -16,5 +16,6 @@ const struct tenon_arch tenon_arch_jais = {
     .gguf_head = TENON_GGUF_HEAD_REQUIRED,
     .position = TENON_POSITION_ALIBI,
     .embed_scale = TENON_SCALE_CONFIG_VALUE,
+    .flags = TENON_ARCH_CONV1D,
     .rules = &rules,
 };

@@ -30,5 +30,6 @@ const struct tenon_arch tenon_arch_openai_gpt = {
     .tie_v5 = TENON_TIE_YES,
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_LEARNED,
+    .flags = TENON_ARCH_CONV1D,
     .rules = &rules,
 };

@@ -61,7 +61,8 @@ enum tenon_arch_flags {
     TENON_ARCH_NORM_PLUS_ONE = 1u << 6,  /* HF norms are stored minus one (Gemma) */
     TENON_ARCH_ENCODER = 1u << 7,        /* an encoder: no next-token head expected */
     TENON_ARCH_ENCODER_DECODER = 1u << 8,
-    TENON_ARCH_VISION = 1u << 9
+    TENON_ARCH_VISION = 1u << 9,
+    TENON_ARCH_CONV1D = 1u << 10 /* HF linear weights are stored transposed (Conv1D) */
 };
 
 /* Facts about one family. All strings are static. */
