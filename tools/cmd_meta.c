@@ -1,0 +1,355 @@
+/* tenon meta: metadata, typed, in file order. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tenon/meta.h"
+#include "tool.h"
+
+struct options {
+    bool full;
+    const char *raw;
+};
+
+static const struct tenon_opt options[] = {
+    {.name = "full",
+     .kind = TENON_OPT_FLAG,
+     .field = offsetof(struct options, full),
+     .help = "arrays and texts in full length"},
+    {.name = "raw",
+     .kind = TENON_OPT_TEXT,
+     .field = offsetof(struct options, raw),
+     .value = "KEY",
+     .help = "print the bare value of KEY, array elements one a line"},
+};
+
+/* Elements of an array and bytes of a text that are shown without --full. */
+enum { SHOWN_ELEMENTS = 8, SHOWN_BYTES = 200 };
+
+/* Arrays can nest as deep as the reader's limit allows; this is more. */
+enum { DEPTH = 12 };
+
+static const char *type_name(const struct tenon_meta_entry *e, char *buf, size_t size)
+{
+    snprintf(buf, size, e->type == TENON_META_ARRAY ? "array<%s>" : "%s",
+             tenon_meta_type_name(e->type == TENON_META_ARRAY ? e->item : e->type));
+    return buf;
+}
+
+static void write_json_scalar(struct tenon_json *json, const char *key,
+                              const struct tenon_meta_value *v)
+{
+    switch (v->type) {
+    case TENON_META_U8:
+    case TENON_META_U16:
+    case TENON_META_U32:
+    case TENON_META_U64:
+        tenon_json_u64(json, key, v->as.u64);
+        break;
+    case TENON_META_I8:
+    case TENON_META_I16:
+    case TENON_META_I32:
+    case TENON_META_I64:
+        tenon_json_i64(json, key, v->as.i64);
+        break;
+    case TENON_META_F32:
+        tenon_json_f32(json, key, (float)v->as.f64);
+        break;
+    case TENON_META_F64:
+        tenon_json_f64(json, key, v->as.f64);
+        break;
+    case TENON_META_BOOL:
+        tenon_json_bool(json, key, v->as.boolean);
+        break;
+    case TENON_META_STRING:
+        tenon_json_str(json, key, v->as.str);
+        break;
+    case TENON_META_ARRAY:
+        tenon_json_null(json, key);
+        break;
+    }
+}
+
+/* An array with what is nested in it, at most `most` elements each. No recursion: nesting is the
+ * file's choice. Returns whether everything was written. */
+static bool write_json_array(struct tenon_json *json, const struct tenon_meta_entry *e,
+                             uint64_t most)
+{
+    struct tenon_meta_iter its[DEPTH];
+    struct tenon_meta_value v;
+    struct tenon_meta_entry inner;
+    bool whole = true;
+    int depth = 0;
+
+    tenon_meta_iter_init(&its[0], e);
+    tenon_json_array_flat(json, "value");
+    while (depth >= 0) {
+        bool more = its[depth].index < its[depth].array.count;
+
+        if (more && its[depth].index >= most)
+            whole = more = false;
+        if (!more || !tenon_meta_iter_next(&its[depth], &v, &inner)) {
+            tenon_json_end(json);
+            depth--;
+        } else if (v.type == TENON_META_ARRAY && depth + 1 < DEPTH) {
+            tenon_meta_iter_init(&its[++depth], &inner);
+            tenon_json_array_flat(json, NULL);
+        } else {
+            write_json_scalar(json, NULL, &v);
+        }
+    }
+    return whole;
+}
+
+static void write_json_entry(struct tenon_json *json, const struct tenon_meta_entry *e, bool full)
+{
+    char type[32];
+    bool whole = true;
+
+    tenon_json_object(json, NULL);
+    tenon_json_str(json, "key", e->key);
+    tenon_json_text(json, "type", type_name(e, type, sizeof(type)));
+    if (e->type == TENON_META_ARRAY)
+        whole = write_json_array(json, e, full ? UINT64_MAX : SHOWN_ELEMENTS);
+    else
+        write_json_scalar(json, "value", &e->value);
+    tenon_json_u64(json, "count", e->count);
+    tenon_json_bool(json, "truncated", !whole);
+    tenon_json_end(json);
+}
+
+/* A scalar for people, or bare: text as it is, but never anything unsafe on a terminal. */
+static void write_scalar(struct tenon_out *out, const struct tenon_meta_value *v, bool safe)
+{
+    char number[32];
+
+    switch (v->type) {
+    case TENON_META_U8:
+    case TENON_META_U16:
+    case TENON_META_U32:
+    case TENON_META_U64:
+        tenon_out_printf(out, "%llu", (unsigned long long)v->as.u64);
+        break;
+    case TENON_META_I8:
+    case TENON_META_I16:
+    case TENON_META_I32:
+    case TENON_META_I64:
+        tenon_out_printf(out, "%lld", (long long)v->as.i64);
+        break;
+    case TENON_META_F32:
+    case TENON_META_F64:
+        tenon_out_text(out, tenon_out_number(number, v->as.f64, v->type == TENON_META_F32));
+        break;
+    case TENON_META_BOOL:
+        tenon_out_text(out, v->as.boolean ? "true" : "false");
+        break;
+    case TENON_META_STRING:
+        if (safe)
+            tenon_out_safe(out, v->as.str.data, v->as.str.len);
+        else
+            tenon_out_write(out, v->as.str.data, v->as.str.len);
+        break;
+    case TENON_META_ARRAY:
+        break;
+    }
+}
+
+/* Like write_scalar, but short, and strings in quotes inside arrays. */
+static void write_short(struct tenon_out *out, const struct tenon_meta_value *v, bool full,
+                        bool quoted)
+{
+    struct tenon_str text = v->as.str;
+
+    if (v->type != TENON_META_STRING) {
+        write_scalar(out, v, true);
+        return;
+    }
+    tenon_out_text(out, quoted ? "\"" : "");
+    if (full || text.len <= SHOWN_BYTES) {
+        tenon_out_safe(out, text.data, text.len);
+    } else {
+        tenon_out_safe(out, text.data, SHOWN_BYTES);
+        tenon_out_printf(out, "... (%zu bytes)", text.len);
+    }
+    tenon_out_text(out, quoted ? "\"" : "");
+}
+
+static void write_text_array(struct tenon_out *out, const struct tenon_meta_entry *e, bool full)
+{
+    struct tenon_meta_iter its[DEPTH];
+    uint64_t most = full ? UINT64_MAX : SHOWN_ELEMENTS;
+    struct tenon_meta_value v;
+    struct tenon_meta_entry inner;
+    int depth = 0;
+
+    tenon_meta_iter_init(&its[0], e);
+    tenon_out_text(out, "[");
+    while (depth >= 0) {
+        struct tenon_meta_iter *it = &its[depth];
+        bool more = it->index < it->array.count && it->index < most;
+
+        if (more && it->index > 0)
+            tenon_out_text(out, ", ");
+        if (!more || !tenon_meta_iter_next(it, &v, &inner)) {
+            if (it->index < it->array.count)
+                tenon_out_printf(out, ", ... (%llu)", (unsigned long long)it->array.count);
+            tenon_out_text(out, "]");
+            depth--;
+        } else if (v.type == TENON_META_ARRAY && depth + 1 < DEPTH) {
+            tenon_meta_iter_init(&its[++depth], &inner);
+            tenon_out_text(out, "[");
+        } else {
+            write_short(out, &v, full, true);
+        }
+    }
+}
+
+static void write_text_entry(struct tenon_tool *tool, const struct tenon_meta_entry *e, bool full)
+{
+    char type[32];
+
+    tenon_out_text(&tool->out, tenon_term_style(&tool->term, TENON_STYLE_BOLD));
+    tenon_out_safe(&tool->out, e->key.data, e->key.len);
+    tenon_out_text(&tool->out, tenon_term_style(&tool->term, TENON_STYLE_PLAIN));
+    tenon_out_printf(&tool->out, "  %s%s%s  ", tenon_term_style(&tool->term, TENON_STYLE_DIM),
+                     type_name(e, type, sizeof(type)),
+                     tenon_term_style(&tool->term, TENON_STYLE_PLAIN));
+    if (e->type == TENON_META_ARRAY)
+        write_text_array(&tool->out, e, full);
+    else
+        write_short(&tool->out, &e->value, full, false);
+    tenon_out_text(&tool->out, "\n");
+}
+
+static bool key_is(const struct tenon_meta_entry *e, const char *key)
+{
+    return strlen(key) == e->key.len && memcmp(key, e->key.data, e->key.len) == 0;
+}
+
+static bool is_wanted(const struct tenon_tool *tool, const struct tenon_meta_entry *e)
+{
+    bool wanted = tool->n_operands == 1;
+
+    for (size_t i = 1; i < tool->n_operands && !wanted; i++)
+        wanted = key_is(e, tool->operands[i]) ||
+                 tenon_tool_glob(tool->operands[i], e->key.data, e->key.len);
+    return wanted;
+}
+
+static enum tenon_status fail_key(const struct tenon_tool *tool, const char *key,
+                                  struct tenon_error *err)
+{
+    tenon_report_fail(err, TENON_ERR_NOT_FOUND, "no key '%.200s'", key);
+    tenon_report_path(err, tool->operands[0]);
+    tenon_report_hint(err, "'tenon meta MODEL' lists all keys");
+    return TENON_ERR_NOT_FOUND;
+}
+
+/* Every key asked for must be there. */
+static enum tenon_status check_keys(const struct tenon_tool *tool, const struct tenon_model *model,
+                                    struct tenon_error *err)
+{
+    for (size_t k = 1; k < tool->n_operands; k++) {
+        const char *key = tool->operands[k];
+        bool found = false;
+
+        for (size_t i = 0; i < tenon_model_n_meta(model) && !found; i++) {
+            const struct tenon_meta_entry *e = tenon_model_meta(model, i);
+
+            found = key_is(e, key) || tenon_tool_glob(key, e->key.data, e->key.len);
+        }
+        if (!found)
+            return fail_key(tool, key, err);
+    }
+    return TENON_OK;
+}
+
+static enum tenon_status write_raw(struct tenon_tool *tool, const struct tenon_model *model,
+                                   const char *key, struct tenon_error *err)
+{
+    const struct tenon_meta_entry *e = tenon_model_find_meta(model, key);
+    struct tenon_meta_iter it;
+    struct tenon_meta_value v;
+
+    if (e == NULL)
+        return fail_key(tool, key, err);
+    if (e->type != TENON_META_ARRAY) {
+        write_scalar(&tool->out, &e->value, tool->term.tty);
+        tenon_out_text(&tool->out, "\n");
+        return TENON_OK;
+    }
+    if (e->item == TENON_META_ARRAY) {
+        tenon_report_fail(err, TENON_ERR_CANNOT_REPRESENT, "arrays in arrays have no bare form");
+        tenon_report_path(err, tool->operands[0]);
+        tenon_report_hint(err, "use --json --full");
+        return TENON_ERR_CANNOT_REPRESENT;
+    }
+    tenon_meta_iter_init(&it, e);
+    while (tenon_meta_iter_next(&it, &v, NULL)) {
+        write_scalar(&tool->out, &v, tool->term.tty);
+        tenon_out_text(&tool->out, "\n");
+    }
+    return TENON_OK;
+}
+
+static void write_entries(struct tenon_tool *tool, const struct tenon_model *model)
+{
+    const struct options *o = tool->options;
+    struct tenon_json json = {.out = &tool->out};
+
+    if (tool->common.json) {
+        tenon_json_document(&json, "tenon.meta/1");
+        tenon_json_array(&json, "entries");
+    }
+    for (size_t i = 0; i < tenon_model_n_meta(model); i++) {
+        const struct tenon_meta_entry *e = tenon_model_meta(model, i);
+
+        if (!is_wanted(tool, e))
+            continue;
+        if (tool->common.json)
+            write_json_entry(&json, e, o->full);
+        else
+            write_text_entry(tool, e, o->full);
+    }
+    if (tool->common.json) {
+        tenon_json_end(&json);
+        tenon_json_end(&json);
+    }
+}
+
+static int run(struct tenon_tool *tool)
+{
+    const struct options *o = tool->options;
+    struct tenon_error err = {0};
+    struct tenon_model *model = NULL;
+    enum tenon_status st = tenon_tool_open(tool, 0, &model, &err);
+
+    if (st == TENON_OK)
+        st = check_keys(tool, model, &err);
+    if (st == TENON_OK && o->raw != NULL)
+        st = write_raw(tool, model, o->raw, &err);
+    else if (st == TENON_OK)
+        write_entries(tool, model);
+    tenon_model_free(model);
+    return st == TENON_OK ? TENON_EXIT_YES : tenon_tool_fail(tool, &err);
+}
+
+static const struct tenon_example examples[] = {
+    {"tenon meta model.gguf 'general.*'", "some keys"},
+    {"tenon meta --raw tokenizer.chat_template model.gguf", "one bare value, for a script"},
+    {NULL, NULL},
+};
+
+const struct tenon_command tenon_command_meta = {
+    .operands = "MODEL [KEY...]",
+    .min_operands = 1,
+    .max_operands = TENON_ANY_NUMBER,
+    .about =
+        "Lists metadata with its types, in file order: all of it, or the named keys (which may "
+        "be patterns). Long arrays and texts are shortened, with their count.\n"
+        "--raw prints text byte for byte when standard output is no terminal.",
+    .options = options,
+    .n_options = sizeof(options) / sizeof(options[0]),
+    .options_bytes = sizeof(struct options),
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,223 @@
+#include "out.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tenon/text.h"
+
+enum { FLUSH_AT = 64 * 1024 };
+
+void tenon_out_init(struct tenon_out *out, int fd)
+{
+    *out = (struct tenon_out){.fd = fd};
+}
+
+void tenon_out_release(struct tenon_out *out)
+{
+    free(out->buf);
+    out->buf = NULL;
+    out->used = out->capacity = 0;
+}
+
+bool tenon_out_flush(struct tenon_out *out)
+{
+    size_t done = 0;
+
+    while (out->fd >= 0 && out->error == 0 && done < out->used) {
+        ssize_t n = write(out->fd, out->buf + done, out->used - done);
+
+        if (n >= 0)
+            done += (size_t)n;
+        else if (errno != EINTR)
+            out->error = errno;
+    }
+    if (out->fd >= 0)
+        out->used = 0;
+    return out->error == 0;
+}
+
+/* Room for `n` more bytes. */
+static bool reserve(struct tenon_out *out, size_t n)
+{
+    size_t capacity = out->capacity != 0 ? out->capacity : 4096;
+    char *buf;
+
+    if (out->fd >= 0 && out->used + n > FLUSH_AT)
+        tenon_out_flush(out);
+    if (out->error != 0)
+        return false;
+    if (n <= out->capacity - out->used)
+        return true;
+    while (capacity - out->used < n) {
+        if (capacity > SIZE_MAX / 2) {
+            out->error = ENOMEM;
+            return false;
+        }
+        capacity *= 2;
+    }
+    buf = realloc(out->buf, capacity);
+    if (buf == NULL) {
+        out->error = ENOMEM;
+        return false;
+    }
+    out->buf = buf;
+    out->capacity = capacity;
+    return true;
+}
+
+void tenon_out_write(struct tenon_out *out, const void *bytes, size_t n)
+{
+    const char *p = bytes;
+
+    while (n > 0) {
+        size_t piece = n < FLUSH_AT ? n : FLUSH_AT;
+
+        if (!reserve(out, piece))
+            return;
+        memcpy(out->buf + out->used, p, piece);
+        out->used += piece;
+        out->total += piece;
+        p += piece;
+        n -= piece;
+    }
+}
+
+void tenon_out_text(struct tenon_out *out, const char *text)
+{
+    tenon_out_write(out, text, strlen(text));
+}
+
+void tenon_out_printf(struct tenon_out *out, const char *format, ...)
+{
+    char piece[1024];
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(piece, sizeof(piece), format, args);
+    va_end(args);
+    if (n < 0)
+        return;
+    if ((size_t)n < sizeof(piece)) {
+        tenon_out_write(out, piece, (size_t)n);
+        return;
+    }
+    if (!reserve(out, (size_t)n + 1))
+        return;
+    va_start(args, format);
+    vsnprintf(out->buf + out->used, (size_t)n + 1, format, args);
+    va_end(args);
+    out->used += (size_t)n;
+    out->total += (size_t)n;
+}
+
+void tenon_out_safe(struct tenon_out *out, const char *text, size_t len)
+{
+    char piece[2048]; /* no byte needs more than 10 of them */
+    size_t pos = 0;
+
+    while (pos < len) {
+        size_t start = pos;
+
+        while (pos < len && pos - start < 200)
+            tenon_utf8_next(text, len, &pos);
+        tenon_out_write(out, piece,
+                        tenon_text_sanitise(piece, sizeof(piece), text + start, pos - start));
+    }
+}
+
+void tenon_out_wrapped(struct tenon_out *out, const char *text, unsigned column, unsigned indent,
+                       unsigned width)
+{
+    while (*text != '\0') {
+        size_t n = strcspn(text, " \n");
+
+        if (width != 0 && column > indent && column + 1 + n > width) {
+            tenon_out_printf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            tenon_out_text(out, " ");
+            column++;
+        }
+        tenon_out_write(out, text, n);
+        column += (unsigned)n;
+        text += n;
+        text += strspn(text, " \n");
+    }
+    tenon_out_text(out, "\n");
+}
+
+void tenon_out_hash(struct tenon_out *out, uint64_t high, uint64_t low)
+{
+    tenon_out_printf(out, "%016llx%016llx", (unsigned long long)high, (unsigned long long)low);
+}
+
+char *tenon_out_number(char *buf, double value, bool single)
+{
+    int digits = single ? 6 : 15;
+    int most = single ? 9 : 17;
+
+    if (isnan(value))
+        return strcpy(buf, "NaN");
+    if (isinf(value))
+        return strcpy(buf, value < 0 ? "-Infinity" : "Infinity");
+    for (; digits <= most; digits++) {
+        double back;
+
+        snprintf(buf, 32, "%.*g", digits, value);
+        back = strtod(buf, NULL);
+        if (single ? (float)back == (float)value : back == value)
+            break;
+    }
+    return buf;
+}
+
+char *tenon_out_grouped(char *buf, uint64_t value)
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
+    char *p = buf;
+
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            *p++ = ',';
+        *p++ = digits[i];
+    }
+    *p = '\0';
+    return buf;
+}
+
+/* Three significant digits and the largest prefix that fits. */
+static char *scale(char *buf, uint64_t value, const char *const *units, size_t n_units)
+{
+    double scaled = (double)value;
+    size_t unit = 0;
+    int decimals;
+
+    while (unit + 1 < n_units && scaled >= 999.5) {
+        scaled /= 1000;
+        unit++;
+    }
+    decimals = unit == 0 || scaled >= 99.95 ? 0 : scaled >= 9.995 ? 1 : 2;
+    snprintf(buf, 32, "%.*f%s", decimals, scaled, units[unit]);
+    return buf;
+}
+
+char *tenon_out_bytes(char *buf, uint64_t bytes)
+{
+    static const char *const units[] = {" B", " kB", " MB", " GB", " TB", " PB", " EB"};
+
+    return scale(buf, bytes, units, sizeof(units) / sizeof(units[0]));
+}
+
+char *tenon_out_count(char *buf, uint64_t count)
+{
+    static const char *const units[] = {"", " K", " M", " B", " T"};
+
+    return scale(buf, count, units, sizeof(units) / sizeof(units[0]));
+}

@@ -1,0 +1,250 @@
+#include "tool.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tenon/dtype.h"
+#include "tenon/text.h"
+
+static const char *const color_words[] = {"auto", "always", "never", NULL};
+
+#define FIELD(name) offsetof(struct tenon_common, name)
+const struct tenon_opt tenon_common_options[] = {
+    {.name = "json",
+     .kind = TENON_OPT_FLAG,
+     .field = FIELD(json),
+     .help = "one JSON document on standard output, errors as JSON on standard error"},
+    {.letter = 'q',
+     .name = "quiet",
+     .kind = TENON_OPT_FLAG,
+     .field = FIELD(quiet),
+     .help = "no notes and no progress; tied, diff and check only give their exit status"},
+    {.letter = 'v',
+     .name = "verbose",
+     .kind = TENON_OPT_FLAG,
+     .field = FIELD(verbose),
+     .help = "more detail"},
+    {.letter = 'j',
+     .name = "threads",
+     .kind = TENON_OPT_NUMBER,
+     .field = FIELD(threads),
+     .value = "N",
+     .min = 1,
+     .max = 1024,
+     .help = "worker threads (default: as many as there are processors)"},
+    {.name = "color",
+     .kind = TENON_OPT_CHOICE,
+     .field = FIELD(color),
+     .value = "WHEN",
+     .choices = color_words,
+     .help = "colour: auto (on a terminal, unless NO_COLOR is set), "
+             "always or never"},
+    {.letter = 'h',
+     .name = "help",
+     .kind = TENON_OPT_FLAG,
+     .field = FIELD(help),
+     .help = "show help and exit"},
+    {.name = "version",
+     .kind = TENON_OPT_FLAG,
+     .field = FIELD(version),
+     .help = "show the version and exit"},
+    {.name = "cpu-mask",
+     .kind = TENON_OPT_NUMBER,
+     .field = FIELD(cpu_mask),
+     .value = "BITS",
+     .max = UINT32_MAX,
+     .flags = TENON_OPT_HIDDEN,
+     .help = "instruction sets that the codecs may use"},
+};
+const size_t tenon_n_common_options =
+    sizeof(tenon_common_options) / sizeof(tenon_common_options[0]);
+
+void tenon_tool_open_options(const struct tenon_tool *tool, struct tenon_open_options *options)
+{
+    tenon_open_options_init(options);
+    options->cpu_mask_out = ~(unsigned)tool->common.cpu_mask;
+}
+
+enum tenon_status tenon_tool_open(struct tenon_tool *tool, size_t i, struct tenon_model **out,
+                                  struct tenon_error *err)
+{
+    struct tenon_open_options options;
+    enum tenon_status st;
+
+    tenon_tool_open_options(tool, &options);
+    st = tenon_model_open(tool->operands[i], &options, out, err);
+    if (st != TENON_OK)
+        tenon_report_path(err, tool->operands[i]);
+    return st;
+}
+
+int tenon_tool_fail(struct tenon_tool *tool, const struct tenon_error *err)
+{
+    struct tenon_out out;
+
+    tenon_out_flush(&tool->out);
+    tenon_out_init(&out, STDERR_FILENO);
+    tenon_report_write(&out, err, tool->common.json, &tool->error_term);
+    tenon_out_flush(&out);
+    tenon_out_release(&out);
+    return tenon_status_exit(err->status);
+}
+
+void tenon_tool_note(struct tenon_tool *tool, const char *format, ...)
+{
+    char raw[512], safe[1024];
+    struct tenon_out out;
+    va_list args;
+
+    if (tool->common.quiet)
+        return;
+    va_start(args, format);
+    if (vsnprintf(raw, sizeof(raw), format, args) < 0)
+        raw[0] = '\0';
+    va_end(args);
+    tenon_text_sanitise(safe, sizeof(safe), raw, strlen(raw));
+    tenon_out_flush(&tool->out);
+    tenon_out_init(&out, STDERR_FILENO);
+    tenon_out_printf(&out, "tenon: %s\n", safe);
+    tenon_out_flush(&out);
+    tenon_out_release(&out);
+}
+
+void *tenon_tool_alloc(size_t n, size_t size, struct tenon_error *err)
+{
+    void *p = calloc(n != 0 ? n : 1, size);
+
+    if (p == NULL)
+        tenon_report_fail(err, TENON_ERR_NO_MEMORY, "out of memory");
+    return p;
+}
+
+/* Matches one character against "[...]" at `*pattern` (behind the bracket), which it leaves
+ * behind the closing one. A set that is never closed matches nothing. */
+static bool match_set(const char **pattern, char c)
+{
+    const char *p = *pattern;
+    bool negated = *p == '!' || *p == '^';
+    bool found = false, first = true;
+
+    if (negated)
+        p++;
+    for (; *p != '\0' && (*p != ']' || first); p++) {
+        char low = *p, high = *p;
+
+        first = false;
+        if (p[1] == '-' && p[2] != '\0' && p[2] != ']') {
+            high = p[2];
+            p += 2;
+        }
+        found = found || (c >= low && c <= high);
+    }
+    *pattern = *p == ']' ? p + 1 : p;
+    return *p == ']' && found != negated;
+}
+
+static bool match_one(const char **pattern, char c)
+{
+    const char *p = *pattern;
+
+    *pattern = p + 1;
+    switch (*p) {
+    case '?':
+        return true;
+    case '[':
+        return match_set(pattern, c);
+    case '\\':
+        if (p[1] != '\0') {
+            *pattern = p + 2;
+            return p[1] == c;
+        }
+        return c == '\\';
+    default:
+        return *p == c && *p != '\0';
+    }
+}
+
+bool tenon_tool_glob(const char *pattern, const char *text, size_t len)
+{
+    const char *star = NULL; /* behind the last '*', where matching resumes */
+    size_t i = 0, resume = 0;
+
+    while (i < len) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            resume = i;
+        } else if (match_one(&pattern, text[i])) {
+            i++;
+        } else if (star != NULL) {
+            pattern = star;
+            i = ++resume;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return *pattern == '\0';
+}
+
+void tenon_tool_shape_cell(struct tenon_table *table, const struct tenon_tensor *tensor)
+{
+    char text[256] = "[";
+    size_t used = 1;
+
+    for (uint32_t i = 0; i < tensor->n_dims && used < sizeof(text) - 32; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%llu", i > 0 ? ", " : "",
+                                 (unsigned long long)tensor->dims[i]);
+    tenon_table_cell(table, "%s]", text);
+}
+
+void tenon_tool_shape_json(struct tenon_json *json, const char *key,
+                           const struct tenon_tensor *tensor)
+{
+    tenon_json_array_flat(json, key);
+    for (uint32_t i = 0; i < tensor->n_dims; i++)
+        tenon_json_u64(json, NULL, tensor->dims[i]);
+    tenon_json_end(json);
+}
+
+void tenon_tool_dtype_cell(struct tenon_table *table, const struct tenon_tensor *tensor)
+{
+    if (tensor->dtype == TENON_DTYPE_UNKNOWN && tensor->dtype_text.len > 0)
+        tenon_table_safe(table, tensor->dtype_text.data, tensor->dtype_text.len);
+    else if (tensor->dtype == TENON_DTYPE_UNKNOWN)
+        tenon_table_cell(table, "type %u", tensor->dtype_raw);
+    else
+        tenon_table_cell(table, "%s", tenon_dtype_name(tensor->dtype));
+}
+
+void tenon_tool_dtype_json(struct tenon_json *json, const char *key,
+                           const struct tenon_tensor *tensor)
+{
+    char number[24];
+
+    if (tensor->dtype == TENON_DTYPE_UNKNOWN && tensor->dtype_text.len > 0) {
+        tenon_json_str(json, key, tensor->dtype_text);
+        return;
+    }
+    snprintf(number, sizeof(number), "type %u", tensor->dtype_raw);
+    tenon_json_text(
+        json, key, tensor->dtype == TENON_DTYPE_UNKNOWN ? number : tenon_dtype_name(tensor->dtype));
+}
+
+void tenon_tool_finding_json(struct tenon_json *json, const struct tenon_finding *finding,
+                             const char *path)
+{
+    tenon_json_object(json, NULL);
+    tenon_json_text(json, "severity", tenon_severity_name(finding->severity));
+    tenon_json_text(json, "code", finding->code);
+    tenon_json_text(json, "source", finding->source);
+    tenon_json_text(json, "subject", finding->subject[0] != '\0' ? finding->subject : NULL);
+    tenon_json_text(json, "message", finding->message);
+    tenon_json_offset(json, "offset", finding->offset);
+    if (path != NULL)
+        tenon_json_text(json, "path", path);
+    tenon_json_end(json);
+}
