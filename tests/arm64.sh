@@ -2,9 +2,9 @@
 # Builds the codecs for 64-bit ARM and runs their self-test under user-mode emulation. Nothing but
 # a cross compiler and the emulator is needed; exits 77, with the reason, where one is missing.
 #
-#   tests/arm64.sh [ROUNDS]
+#   tests/arm64.sh [FOLDER]
 #
-# ARM_CC and ARM_RUN name other programs; ARM_CC may hold options.
+# FOLDER, if given, keeps the program. ARM_CC and ARM_RUN name other programs; ARM_CC may hold options.
 set -eu
 
 compiler=${ARM_CC:-aarch64-linux-gnu-gcc}
@@ -18,8 +18,13 @@ for program in "${compiler%% *}" "$emulator"; do
     fi
 done
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+if [ $# -gt 0 ]; then
+    work=$1
+    mkdir -p "$work"
+else
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+fi
 
 # $compiler is split on purpose: it may hold options.
 # shellcheck disable=SC2086
@@ -29,4 +34,4 @@ $compiler -std=c17 -O3 -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno -
     "$root"/src/dtype/*.c "$root"/src/arm/*.c "$root"/src/quant.c "$root"/src/cpu.c \
     "$root"/src/dtype.c "$root"/src/mem.c \
     "$root"/tests/src/blocks.c "$root"/tests/src/codec_selftest.c -lm
-"$emulator" "$work/codec_selftest" "$@"
+"$emulator" "$work/codec_selftest"
