@@ -162,6 +162,19 @@ extern const size_t gen_n_samples;
 const struct gen_sample *gen_sample_find(const char *name, size_t len); /* NULL when none */
 void gen_sample_make(const struct gen_sample *sample, struct gen_files *out);
 
+/* The rows of corrupt_*.def. */
+#define GEN_ANY (UINT64_MAX - 1) /* an offset that is not looked at */
+struct gen_damage {
+    const char *id, *recipe;
+    const char *status; /* id of a row of errors.def, or "ok" */
+    uint64_t offset;    /* UINT64_MAX: none */
+    const char *subject;
+    uint64_t bounds; /* 0, or milliseconds << 32 | KiB */
+};
+extern const struct gen_damage gen_damages[];
+extern const size_t gen_n_damages;
+const struct gen_damage *gen_damage_find(const char *id); /* NULL when none */
+
 /* Files from words: the language of corrupt_*.def, see testdata/README.md. */
 void gen_recipe_make(const char *recipe, struct gen_files *out);
 

@@ -1,5 +1,6 @@
 /* Writes samples, and files described by recipes (see testdata/README.md). */
 #include "gen.h"
+#include "gen_corpus.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -67,32 +68,82 @@ static void write_all(const char *folder)
     }
 }
 
-int main(int argc, char **argv)
+static const struct gen_sample *need_sample(const char *name)
 {
-    const struct gen_sample *sample;
+    const struct gen_sample *sample = gen_sample_find(name, strlen(name));
+
+    if (sample == NULL)
+        die("no such sample", name);
+    return sample;
+}
+
+static void list_samples(char **args)
+{
+    (void)args;
+    for (size_t i = 0; i < gen_n_samples; i++)
+        printf("%s\t%s\n", gen_samples[i].name, gen_samples[i].shows);
+}
+
+static void write_everything(char **args)
+{
+    write_all(args[0]);
+}
+
+static void write_corpus(char **args)
+{
+    gen_corpus_write(args[0]);
+}
+
+static void write_recipe(char **args)
+{
     struct gen_files files = {0};
 
-    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
-        for (size_t i = 0; i < gen_n_samples; i++)
-            printf("%s\t%s\n", gen_samples[i].name, gen_samples[i].shows);
-        return 0;
+    gen_recipe_make(args[0], &files);
+    write_files(&files, args[1]);
+}
+
+static void write_damage(char **args)
+{
+    const struct gen_damage *damage = gen_damage_find(args[0]);
+    struct gen_files files = {0};
+
+    if (damage == NULL)
+        die("no such row", args[0]);
+    gen_recipe_make(damage->recipe, &files);
+    write_files(&files, args[1]);
+}
+
+static void write_named(char **args)
+{
+    write_sample(need_sample(args[0]), args[1]);
+}
+
+static const struct {
+    const char *name; /* NULL: without a verb */
+    int n_args;
+    const char *args;
+    void (*run)(char **args);
+} verbs[] = {
+    {"--all", 1, "FOLDER", write_everything},  {"--corpus", 1, "FOLDER", write_corpus},
+    {"--damage", 2, "ID OUT", write_damage},   {"--list", 0, "", list_samples},
+    {"--recipe", 2, "TEXT OUT", write_recipe}, {NULL, 2, "NAME OUT", write_named},
+};
+
+int main(int argc, char **argv)
+{
+    const size_t n = sizeof(verbs) / sizeof(verbs[0]);
+
+    for (size_t i = 0; i < n; i++) {
+        int skip = verbs[i].name != NULL ? 2 : 1;
+
+        if (argc == skip + verbs[i].n_args && (skip == 1 || strcmp(argv[1], verbs[i].name) == 0)) {
+            verbs[i].run(argv + skip);
+            return 0;
+        }
     }
-    if (argc == 3 && strcmp(argv[1], "--all") == 0) {
-        write_all(argv[2]);
-        return 0;
-    }
-    if (argc == 4 && strcmp(argv[1], "--recipe") == 0) {
-        gen_recipe_make(argv[2], &files);
-        write_files(&files, argv[3]);
-        return 0;
-    }
-    if (argc != 3) {
-        fputs("usage: tenon_gen --list | --all FOLDER | --recipe TEXT OUT | NAME OUT\n", stderr);
-        return 2;
-    }
-    sample = gen_sample_find(argv[1], strlen(argv[1]));
-    if (sample == NULL)
-        die("no such sample", argv[1]);
-    write_sample(sample, argv[2]);
-    return 0;
+    fputs("usage:\n", stderr);
+    for (size_t i = 0; i < n; i++)
+        fprintf(stderr, "  tenon_gen %s %s\n", verbs[i].name != NULL ? verbs[i].name : "",
+                verbs[i].args);
+    return 2;
 }

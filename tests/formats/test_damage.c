@@ -21,34 +21,8 @@
 #define SANITIZED 0
 #endif
 
-/* Offsets of a row: a number, NONE for "no particular byte", ANY for "do not look". */
-#define NONE TENON_NO_OFFSET
-#define ANY  (TENON_NO_OFFSET - 1)
-
-/* The last column: 0 for the usual bounds, or others, each with its reason beside the row. */
-#define DEFAULT_MS      50
-#define DEFAULT_KIB     1024
-#define WITHIN(ms, kib) ((uint64_t)(ms) << 32 | (kib))
-
-struct row {
-    const char *id, *recipe, *status;
-    uint64_t offset;
-    const char *subject;
-    uint64_t bounds;
-};
-
-#define X(id, recipe, status, offset, subject, bounds)                                             \
-    {#id, recipe, #status, offset, subject, bounds},
-static const struct row rows[] = {
-#include "corrupt_folder.def"
-#include "corrupt_gguf.def"
-#include "corrupt_json.def"
-#include "corrupt_output.def"
-#include "corrupt_reports.def"
-#include "corrupt_safetensors.def"
-};
-#undef X
-#define N_ROWS (sizeof(rows) / sizeof(rows[0]))
+#define DEFAULT_MS  50
+#define DEFAULT_KIB 1024
 
 static void make_place(char *folder, size_t size)
 {
@@ -67,7 +41,8 @@ static uint64_t cpu_ms(void)
 }
 
 /* What must hold of any error, whatever the row says. */
-static void check_error(const struct row *row, const struct tenon_error *err, uint64_t n_bytes)
+static void check_error(const struct gen_damage *row, const struct tenon_error *err,
+                        uint64_t n_bytes)
 {
     ck_assert_msg(err->message[0] != '\0', "%s: no message", row->id);
     ck_assert_msg(err->message[strlen(err->message) - 1] != '.', "%s: '%s' ends in a period",
@@ -79,11 +54,11 @@ static void check_error(const struct row *row, const struct tenon_error *err, ui
 
 static bool offset_fits(uint64_t wanted, uint64_t found)
 {
-    return wanted == ANY || wanted == found;
+    return wanted == GEN_ANY || wanted == found;
 }
 
 /* A legal file: its finding, where the row names one. */
-static void check_accepted(const struct row *row, const struct tenon_model *model)
+static void check_accepted(const struct gen_damage *row, const struct tenon_model *model)
 {
     bool found = strcmp(row->subject, "*") == 0;
 
@@ -99,7 +74,7 @@ static void check_accepted(const struct row *row, const struct tenon_model *mode
                   row->subject);
 }
 
-static void check_verdict(const struct row *row, const char *how, enum tenon_status status,
+static void check_verdict(const struct gen_damage *row, const char *how, enum tenon_status status,
                           const struct tenon_error *err, const struct tenon_model *model)
 {
     ck_assert_msg(strcmp(tenon_status_id(status), row->status) == 0,
@@ -132,7 +107,7 @@ static uint64_t largest(const struct gen_files *files)
     return most;
 }
 
-static void open_path(const struct row *row, const char *path, const struct gen_files *files)
+static void open_path(const struct gen_damage *row, const char *path, const struct gen_files *files)
 {
     uint64_t factor = SANITIZED ? 20 : 1;
     uint64_t ms = row->bounds != 0 ? row->bounds >> 32 : DEFAULT_MS;
@@ -159,7 +134,7 @@ static void open_path(const struct row *row, const char *path, const struct gen_
 }
 
 /* The same bytes in memory: same verdict. */
-static void open_memory(const struct row *row, const struct gen_bytes *bytes)
+static void open_memory(const struct gen_damage *row, const struct gen_bytes *bytes)
 {
     struct tenon_model *model = NULL;
     struct tenon_error err = {0};
@@ -170,7 +145,7 @@ static void open_memory(const struct row *row, const struct gen_bytes *bytes)
 }
 
 /* Lenient reading may accept more, and must be as safe. */
-static void open_lenient(const struct row *row, const char *path)
+static void open_lenient(const struct gen_damage *row, const char *path)
 {
     struct tenon_open_options options;
     struct tenon_model *model = NULL;
@@ -185,7 +160,7 @@ static void open_lenient(const struct row *row, const char *path)
 
 START_TEST(row_is_judged_as_listed)
 {
-    const struct row *row = &rows[_i];
+    const struct gen_damage *row = &gen_damages[_i];
     struct gen_files files = {0};
     char folder[512], path[4096];
 
@@ -206,9 +181,9 @@ END_TEST
 
 START_TEST(row_ids_are_unique)
 {
-    for (size_t i = 0; i < N_ROWS; i++) {
+    for (size_t i = 0; i < gen_n_damages; i++) {
         for (size_t k = 0; k < i; k++)
-            ck_assert_str_ne(rows[i].id, rows[k].id);
+            ck_assert_str_ne(gen_damages[i].id, gen_damages[k].id);
     }
 }
 END_TEST
@@ -222,7 +197,7 @@ int main(void)
 
     tcase_set_timeout(tc, 120);
     tcase_add_test(tc, row_ids_are_unique);
-    tcase_add_loop_test(tc, row_is_judged_as_listed, 0, (int)N_ROWS);
+    tcase_add_loop_test(tc, row_is_judged_as_listed, 0, (int)gen_n_damages);
     suite_add_tcase(suite, tc);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -1,0 +1,7 @@
+#include "fuzz_model.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_model(data, size, "safetensors");
+    return 0;
+}
