@@ -18,6 +18,7 @@
 #include "bytes.h"
 #include "fail.h"
 #include "hf.h"
+#include "hf_check.h"
 #include "probe.h"
 
 /* The shortest entry there can be, with its comma, in the usual form and as an array. */
@@ -209,4 +210,5 @@ const struct tenon_format tenon_format_safetensors = {
     .probe = probe_safetensors,
     .read = read_all,
     .open = tenon_hf_open_file,
+    .check = tenon_hf_check,
 };
