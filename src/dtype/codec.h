@@ -5,7 +5,8 @@
 #include "tenon/dtype.h"
 
 /* Decodes `n` consecutive blocks (block_bytes each, as in a little-endian file, any alignment)
- * into n * block_elements * values float32 values. Any bytes are acceptable input. */
+ * into n * block_elements * values float32 values. Any bytes are acceptable input; the two areas
+ * must not overlap. Fastest when `out` is aligned to 32 bytes. */
 typedef void (*tenon_decode_fn)(float *out, const uint8_t *in, size_t n);
 
 /* The same into float64, only for types that float32 cannot hold: F64 and 32- or 64-bit

@@ -22,7 +22,7 @@ void tenon_decode_F8_E4M3(float *restrict out, const uint8_t *restrict in, size_
         uint32_t magnitude = in[i] & 0x7fu;
         uint32_t bits = tenon_f32_bits_from_small(magnitude, 3, 7);
 
-        bits = magnitude == 0x7f ? TENON_NAN_BITS : bits;
+        bits = tenon_pick(magnitude == 0x7f, TENON_NAN_BITS, bits);
         out[i] = tenon_f32_from_bits(bits | (in[i] & 0x80u) << 24);
     }
 }
@@ -33,12 +33,12 @@ void tenon_decode_F8_E5M2(float *restrict out, const uint8_t *restrict in, size_
         out[i] = tenon_f32_from_f16((uint16_t)(in[i] << 8));
 }
 
-static float decode_fnuz(uint8_t code, int mantissa, int bias)
+static inline float decode_fnuz(uint8_t code, int mantissa, int bias)
 {
     uint32_t bits = tenon_f32_bits_from_small(code & 0x7fu, mantissa, bias);
 
     bits |= (code & 0x80u) << 24;
-    return tenon_f32_from_bits(code == 0x80 ? TENON_NAN_BITS : bits);
+    return tenon_f32_from_bits(tenon_pick(code == 0x80, TENON_NAN_BITS, bits));
 }
 
 void tenon_decode_F8_E4M3FNUZ(float *restrict out, const uint8_t *restrict in, size_t n)

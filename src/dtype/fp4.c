@@ -29,9 +29,8 @@ const int8_t tenon_doubled_e2m1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -
 static inline float decode_doubled(uint32_t code)
 {
     uint32_t bits = tenon_f32_bits_from_small(code & 7, 1, 0);
-    uint32_t sign = code > 8 ? 0x80000000u : 0;
 
-    return tenon_f32_from_bits(bits | sign);
+    return tenon_f32_from_bits(bits | tenon_pick(code > 8, 0x80000000u, 0));
 }
 
 void tenon_decode_MXFP4(float *restrict out, const uint8_t *restrict in, size_t n)
@@ -54,11 +53,14 @@ void tenon_decode_NVFP4(float *restrict out, const uint8_t *restrict in, size_t 
 
         for (int g = 0; g < 4; g++, out += 16) {
             float d = tenon_nvfp4_half_scale(b->scales[g]);
+            uint8_t codes[16];
 
             for (int j = 0; j < 8; j++) {
-                out[j] = decode_doubled(b->nibbles[g][j] & 15u) * d;
-                out[j + 8] = decode_doubled(b->nibbles[g][j] >> 4) * d;
+                codes[j] = b->nibbles[g][j] & 15;
+                codes[j + 8] = b->nibbles[g][j] >> 4;
             }
+            for (int j = 0; j < 16; j++)
+                out[j] = decode_doubled(codes[j]) * d;
         }
     }
 }

@@ -44,7 +44,7 @@ void tenon_decode_IQ4_NL(float *restrict out, const uint8_t *restrict in, size_t
         const struct iq4_nl_block *b = (const struct iq4_nl_block *)in + i;
         uint16_t scale = tenon_le16(b->d);
 
-        decode_group(out, b->nibbles, tenon_f32_from_f16(scale));
+        decode_group(out, b->nibbles, tenon_f32_from_scale(scale));
         if (tenon_f16_special(scale))
             tenon_settle_nans(out, TENON_BLOCK_IQ4_NL);
     }
@@ -55,7 +55,7 @@ void tenon_decode_IQ4_XS(float *restrict out, const uint8_t *restrict in, size_t
     for (size_t i = 0; i < n; i++, out += TENON_BLOCK_IQ4_XS) {
         const struct iq4_xs_block *b = (const struct iq4_xs_block *)in + i;
         uint16_t scale = tenon_le16(b->d);
-        float d = tenon_f32_from_f16(scale);
+        float d = tenon_f32_from_scale(scale);
 
         for (int g = 0; g < 8; g++)
             decode_group(out + 32 * g, b->nibbles[g],

@@ -99,7 +99,7 @@ void tenon_decode_IQ2_XXS(float *restrict out, const uint8_t *restrict in, size_
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct iq2_xxs_block *b = (const struct iq2_xxs_block *)in + i;
         uint16_t scale = tenon_le16(b->d);
-        float d = tenon_f32_from_f16(scale);
+        float d = tenon_f32_from_scale(scale);
 
         for (int g = 0; g < GROUPS; g++) {
             uint32_t word = tenon_le32(b->group[g].word);
@@ -120,7 +120,7 @@ void tenon_decode_IQ2_XS(float *restrict out, const uint8_t *restrict in, size_t
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct iq2_xs_block *b = (const struct iq2_xs_block *)in + i;
         uint16_t scale = tenon_le16(b->d);
-        float d = tenon_f32_from_f16(scale);
+        float d = tenon_f32_from_scale(scale);
 
         for (int h = 0; h < 2 * GROUPS; h++) {
             int four_bits = b->scales[h / 2] >> (4 * (h % 2)) & 15;
@@ -144,7 +144,7 @@ void tenon_decode_IQ2_S(float *restrict out, const uint8_t *restrict in, size_t 
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct iq2_s_block *b = (const struct iq2_s_block *)in + i;
         uint16_t scale = tenon_le16(b->d);
-        float d = tenon_f32_from_f16(scale);
+        float d = tenon_f32_from_scale(scale);
 
         for (int h = 0; h < 2 * GROUPS; h++) {
             int four_bits = b->scales[h / 2] >> (4 * (h % 2)) & 15;
@@ -169,7 +169,7 @@ void tenon_decode_IQ3_XXS(float *restrict out, const uint8_t *restrict in, size_
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct iq3_xxs_block *b = (const struct iq3_xxs_block *)in + i;
         uint16_t scale = tenon_le16(b->d);
-        float d = tenon_f32_from_f16(scale);
+        float d = tenon_f32_from_scale(scale);
 
         for (int g = 0; g < GROUPS; g++) {
             uint32_t word = tenon_le32(b->words[g]);
@@ -192,7 +192,7 @@ void tenon_decode_IQ3_S(float *restrict out, const uint8_t *restrict in, size_t 
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct iq3_s_block *b = (const struct iq3_s_block *)in + i;
         uint16_t scale = tenon_le16(b->d);
-        float d = tenon_f32_from_f16(scale);
+        float d = tenon_f32_from_scale(scale);
 
         for (int g = 0; g < GROUPS; g++) {
             int four_bits = b->scales[g / 2] >> (4 * (g % 2)) & 15;
@@ -227,7 +227,7 @@ void tenon_decode_IQ1_S(float *restrict out, const uint8_t *restrict in, size_t 
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct iq1_s_block *b = (const struct iq1_s_block *)in + i;
         uint16_t scale = tenon_le16(b->d);
-        float d = tenon_f32_from_f16(scale);
+        float d = tenon_f32_from_scale(scale);
 
         for (int g = 0; g < GROUPS; g++) {
             int word = tenon_le16(b->words[g]);
@@ -250,7 +250,7 @@ void tenon_decode_IQ1_M(float *restrict out, const uint8_t *restrict in, size_t 
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct iq1_m_block *b = (const struct iq1_m_block *)in + i;
         uint16_t scale = tenon_iq1_m_scale(b->words);
-        float d = tenon_f32_from_f16(scale);
+        float d = tenon_f32_from_scale(scale);
 
         for (int h = 0; h < 2 * GROUPS; h++) {
             int three_bits = tenon_le16(b->words + 2 * (h / 4)) >> (3 * (h % 4)) & 7;

@@ -65,7 +65,7 @@ void tenon_decode_Q2_K(float *restrict out, const uint8_t *restrict in, size_t n
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct q2_k_block *b = (const struct q2_k_block *)in + i;
         uint16_t scale = tenon_le16(b->d), offset = tenon_le16(b->dmin);
-        float d = tenon_f32_from_f16(scale), dmin = tenon_f32_from_f16(offset);
+        float d = tenon_f32_from_scale(scale), dmin = tenon_f32_from_scale(offset);
 
         for (int g = 0; g < 16; g++) {
             const uint8_t *low = b->low + 32 * (g / 8) + 16 * (g % 2);
@@ -85,7 +85,7 @@ void tenon_decode_Q3_K(float *restrict out, const uint8_t *restrict in, size_t n
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct q3_k_block *b = (const struct q3_k_block *)in + i;
         uint16_t scale = tenon_le16(b->d);
-        float d = tenon_f32_from_f16(scale);
+        float d = tenon_f32_from_scale(scale);
         int8_t scales[16];
 
         tenon_k_unpack_q3(scales, b->scales);
@@ -111,7 +111,7 @@ void tenon_decode_Q4_K(float *restrict out, const uint8_t *restrict in, size_t n
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct q4_k_block *b = (const struct q4_k_block *)in + i;
         uint16_t scale = tenon_le16(b->d), offset = tenon_le16(b->dmin);
-        float d = tenon_f32_from_f16(scale), dmin = tenon_f32_from_f16(offset);
+        float d = tenon_f32_from_scale(scale), dmin = tenon_f32_from_scale(offset);
         uint8_t scales[8], mins[8];
 
         tenon_k_unpack_q4(scales, mins, b->scales);
@@ -131,25 +131,38 @@ void tenon_decode_Q4_K(float *restrict out, const uint8_t *restrict in, size_t n
     }
 }
 
+/* The five-bit numbers of group g. In bytes, so that a vector holds as many as can be. */
+static inline void unpack_five(uint8_t *restrict q, const uint8_t *restrict nibbles,
+                               const uint8_t *restrict fifth, int g)
+{
+    uint8_t bit = (uint8_t)(1 << g);
+
+    if (g % 2 == 0)
+        for (int l = 0; l < 32; l++)
+            q[l] = nibbles[l] & 15;
+    else
+        for (int l = 0; l < 32; l++)
+            q[l] = nibbles[l] >> 4;
+    for (int l = 0; l < 32; l++)
+        q[l] |= (fifth[l] & bit) != 0 ? 16 : 0;
+}
+
 void tenon_decode_Q5_K(float *restrict out, const uint8_t *restrict in, size_t n)
 {
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct q5_k_block *b = (const struct q5_k_block *)in + i;
         uint16_t scale = tenon_le16(b->d), offset = tenon_le16(b->dmin);
-        float d = tenon_f32_from_f16(scale), dmin = tenon_f32_from_f16(offset);
+        float d = tenon_f32_from_scale(scale), dmin = tenon_f32_from_scale(offset);
         uint8_t scales[8], mins[8];
 
         tenon_k_unpack_q4(scales, mins, b->scales);
         for (int g = 0; g < 8; g++) {
-            const uint8_t *nibbles = b->nibbles + 32 * (g / 2);
-            int shift = 4 * (g % 2);
             float s = d * (float)scales[g], m = dmin * (float)mins[g];
+            uint8_t q[32];
 
-            for (int l = 0; l < 32; l++) {
-                int q = (nibbles[l] >> shift & 15) + (b->fifth[l] >> g & 1) * 16;
-
-                out[32 * g + l] = s * (float)q - m;
-            }
+            unpack_five(q, b->nibbles + 32 * (g / 2), b->fifth, g);
+            for (int l = 0; l < 32; l++)
+                out[32 * g + l] = s * (float)q[l] - m;
         }
         if (tenon_f16_special(scale) || tenon_f16_special(offset))
             tenon_settle_nans(out, BLOCK);
@@ -161,7 +174,7 @@ void tenon_decode_Q6_K(float *restrict out, const uint8_t *restrict in, size_t n
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct q6_k_block *b = (const struct q6_k_block *)in + i;
         uint16_t scale = tenon_le16(b->d);
-        float d = tenon_f32_from_f16(scale);
+        float d = tenon_f32_from_scale(scale);
 
         for (int g = 0; g < 16; g++) {
             int k = g % 8 / 2;

@@ -23,7 +23,7 @@ void tenon_decode_Q1_0(float *restrict out, const uint8_t *restrict in, size_t n
     for (size_t i = 0; i < n; i++, out += TENON_BLOCK_Q1_0) {
         const struct q1_0_block *b = (const struct q1_0_block *)in + i;
         uint16_t scale = tenon_le16(b->d);
-        uint32_t negative = tenon_f32_bits(tenon_f32_from_f16(scale)) ^ 0x80000000u;
+        uint32_t negative = tenon_f32_bits(tenon_f32_from_scale(scale)) ^ 0x80000000u;
 
         for (int j = 0; j < 16; j++)
             for (int k = 0; k < 8; k++)
@@ -38,7 +38,7 @@ void tenon_decode_Q2_0(float *restrict out, const uint8_t *restrict in, size_t n
     for (size_t i = 0; i < n; i++, out += TENON_BLOCK_Q2_0) {
         const struct q2_0_block *b = (const struct q2_0_block *)in + i;
         uint16_t scale = tenon_le16(b->d);
-        float d = tenon_f32_from_f16(scale);
+        float d = tenon_f32_from_scale(scale);
 
         for (int j = 0; j < 16; j++)
             for (int k = 0; k < 4; k++)

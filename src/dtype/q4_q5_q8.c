@@ -48,15 +48,25 @@ TENON_ASSERT_BLOCK(Q8_1, struct q8_1_block);
 
 enum { HALF = 16, BLOCK = 32 };
 
-/* The five-bit numbers of a block, in the order of the weights. */
-static inline void unpack_five(int8_t *restrict q, const uint8_t *fifth, const uint8_t *nibbles)
+/* The nibbles of a block in the order of the weights. */
+static inline void unpack_nibbles(uint8_t *restrict q, const uint8_t *restrict nibbles)
 {
-    uint32_t high = tenon_le32(fifth);
+    for (int j = 0; j < HALF; j++)
+        q[j] = nibbles[j] & 15;
+    for (int j = 0; j < HALF; j++)
+        q[j + HALF] = nibbles[j] >> 4;
+}
 
-    for (int j = 0; j < HALF; j++) {
-        q[j] = (int8_t)((nibbles[j] & 15) | (high >> j & 1) << 4);
-        q[j + HALF] = (int8_t)(nibbles[j] >> 4 | (high >> (j + HALF) & 1) << 4);
-    }
+/* The same with the fifth bits. */
+static inline void unpack_five(uint8_t *restrict q, const uint8_t *restrict fifth,
+                               const uint8_t *restrict nibbles)
+{
+    static const uint8_t bit[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+
+    unpack_nibbles(q, nibbles);
+    for (int j = 0; j < BLOCK; j += 8)
+        for (int k = 0; k < 8; k++)
+            q[j + k] |= (fifth[j / 8] & bit[k]) != 0 ? 16 : 0;
 }
 
 void tenon_decode_Q4_0(float *restrict out, const uint8_t *restrict in, size_t n)
@@ -64,12 +74,12 @@ void tenon_decode_Q4_0(float *restrict out, const uint8_t *restrict in, size_t n
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct q4_0_block *b = (const struct q4_0_block *)in + i;
         uint16_t scale = tenon_le16(b->d);
-        float d = tenon_f32_from_f16(scale);
+        float d = tenon_f32_from_scale(scale);
+        uint8_t q[BLOCK];
 
-        for (int j = 0; j < HALF; j++) {
-            out[j] = (float)((b->nibbles[j] & 15) - 8) * d;
-            out[j + HALF] = (float)((b->nibbles[j] >> 4) - 8) * d;
-        }
+        unpack_nibbles(q, b->nibbles);
+        for (int j = 0; j < BLOCK; j++)
+            out[j] = (float)(q[j] - 8) * d;
         if (tenon_f16_special(scale))
             tenon_settle_nans(out, BLOCK);
     }
@@ -80,12 +90,12 @@ void tenon_decode_Q4_1(float *restrict out, const uint8_t *restrict in, size_t n
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct q4_1_block *b = (const struct q4_1_block *)in + i;
         uint16_t scale = tenon_le16(b->d), offset = tenon_le16(b->m);
-        float d = tenon_f32_from_f16(scale), m = tenon_f32_from_f16(offset);
+        float d = tenon_f32_from_scale(scale), m = tenon_f32_from_scale(offset);
+        uint8_t q[BLOCK];
 
-        for (int j = 0; j < HALF; j++) {
-            out[j] = (float)(b->nibbles[j] & 15) * d + m;
-            out[j + HALF] = (float)(b->nibbles[j] >> 4) * d + m;
-        }
+        unpack_nibbles(q, b->nibbles);
+        for (int j = 0; j < BLOCK; j++)
+            out[j] = (float)q[j] * d + m;
         if (tenon_f16_special(scale) || tenon_f16_special(offset))
             tenon_settle_nans(out, BLOCK);
     }
@@ -96,8 +106,8 @@ void tenon_decode_Q5_0(float *restrict out, const uint8_t *restrict in, size_t n
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct q5_0_block *b = (const struct q5_0_block *)in + i;
         uint16_t scale = tenon_le16(b->d);
-        float d = tenon_f32_from_f16(scale);
-        int8_t q[BLOCK];
+        float d = tenon_f32_from_scale(scale);
+        uint8_t q[BLOCK];
 
         unpack_five(q, b->fifth, b->nibbles);
         for (int j = 0; j < BLOCK; j++)
@@ -112,8 +122,8 @@ void tenon_decode_Q5_1(float *restrict out, const uint8_t *restrict in, size_t n
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct q5_1_block *b = (const struct q5_1_block *)in + i;
         uint16_t scale = tenon_le16(b->d), offset = tenon_le16(b->m);
-        float d = tenon_f32_from_f16(scale), m = tenon_f32_from_f16(offset);
-        int8_t q[BLOCK];
+        float d = tenon_f32_from_scale(scale), m = tenon_f32_from_scale(offset);
+        uint8_t q[BLOCK];
 
         unpack_five(q, b->fifth, b->nibbles);
         for (int j = 0; j < BLOCK; j++)
@@ -125,7 +135,7 @@ void tenon_decode_Q5_1(float *restrict out, const uint8_t *restrict in, size_t n
 
 static inline void decode_bytes(float *restrict out, const int8_t *restrict q, uint16_t scale)
 {
-    float d = tenon_f32_from_f16(scale);
+    float d = tenon_f32_from_scale(scale);
 
     for (int j = 0; j < BLOCK; j++)
         out[j] = (float)q[j] * d;

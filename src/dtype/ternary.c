@@ -43,7 +43,7 @@ void tenon_decode_TQ1_0(float *restrict out, const uint8_t *restrict in, size_t 
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct tq1_0_block *b = (const struct tq1_0_block *)in + i;
         uint16_t scale = tenon_le16(b->d);
-        float d = tenon_f32_from_f16(scale);
+        float d = tenon_f32_from_scale(scale);
 
         for (int k = 0; k < 5; k++)
             decode_digits(out + 32 * k, b->fives, 32, power[k], d);
@@ -61,7 +61,7 @@ void tenon_decode_TQ2_0(float *restrict out, const uint8_t *restrict in, size_t 
     for (size_t i = 0; i < n; i++, out += BLOCK) {
         const struct tq2_0_block *b = (const struct tq2_0_block *)in + i;
         uint16_t scale = tenon_le16(b->d);
-        float d = tenon_f32_from_f16(scale);
+        float d = tenon_f32_from_scale(scale);
 
         for (int g = 0; g < 8; g++) {
             const uint8_t *pairs = b->pairs + 32 * (g / 4);

@@ -16,12 +16,12 @@ static inline void store_eight(float *out, __m256 values)
     _mm_storeu_ps(out + 4, _mm256_extractf128_ps(values, 1));
 }
 
-/* Fetches the cache line 1 KiB after `out`, which is about to be written: four bytes go out for
+/* Fetches the cache line 2 KiB after `out`, which is about to be written: four bytes go out for
  * every one or two that come in, so the loops wait for their own output. Past its end the
  * address means nothing, but no prefetch fails. */
 static inline void prefetch_output(const float *out)
 {
-    _mm_prefetch((const void *)((uintptr_t)out + 1024), _MM_HINT_T0);
+    _mm_prefetch((const void *)((uintptr_t)out + 2048), _MM_HINT_T0);
 }
 
 static inline __m128i load_16_bytes(const void *p)

@@ -106,7 +106,7 @@ static void bench_type(struct bench *b, const struct tenon_dtype_info *info)
         {.theirs = find_theirs_cpu(b, info->dtype)},
         {.ours = b->plain.decode[info->dtype]},
     };
-    double millions = 1e-6 * (double)n_values, theirs;
+    double millions = 1e-6 * (double)(n_values * info->values), theirs;
 
     blocks_fill_ordinary(&b->rng, info->dtype, b->in, n_blocks);
     run_all(b, all, 4, n_values, n_blocks);
