@@ -247,43 +247,65 @@ static enum tenon_status read_header(struct tenon_gguf *g, struct tenon_error *e
     return st;
 }
 
-/* The first pair named `key` as an integer, and where it stands. */
-static int64_t find_integer(const struct tenon_gguf *g, const char *key, uint64_t *out_off)
+/* The integer named `key` into `*out`, and where its pair stands into `*out_off`. Another type than
+ * the loader's is a finding. */
+static enum tenon_status find_integer(struct tenon_gguf *g, const char *key,
+                                      enum tenon_meta_type wanted, struct tenon_gguf_number *out,
+                                      struct tenon_error *err)
 {
     const struct tenon_gguf_pair *pair = tenon_gguf_find(g, key);
     struct tenon_meta_value value;
-    int64_t number = TENON_UNKNOWN;
+    bool whole;
 
-    *out_off = pair != NULL ? pair->offset : TENON_NO_OFFSET;
+    out->value = TENON_UNKNOWN;
+    out->offset = pair != NULL ? pair->offset : TENON_NO_OFFSET;
     if (pair == NULL)
-        return TENON_UNKNOWN;
+        return TENON_OK;
     value = tenon_gguf_value(g, pair);
-    return tenon_meta_value_int(&value, &number) ? number : TENON_UNKNOWN;
+    whole = tenon_meta_value_int(&value, &out->value) && value.type != TENON_META_F32 &&
+            value.type != TENON_META_F64;
+    if (!whole)
+        out->value = TENON_UNKNOWN;
+    if (value.type == wanted)
+        return TENON_OK;
+    return tenon_gguf_find_fault(g, err, whole ? "key_width" : "key_kind", pair->offset,
+                                 tenon_gguf_key(g, pair), "is of type %s, the loader takes %s only",
+                                 tenon_meta_type_name(value.type), tenon_meta_type_name(wanted));
 }
 
-static void find_split(const struct tenon_gguf *g, struct tenon_gguf_split *out)
+static enum tenon_status find_split(struct tenon_gguf *g, struct tenon_gguf_split *out,
+                                    struct tenon_error *err)
 {
     const struct tenon_gguf_pair *arch = tenon_gguf_find(g, "general.architecture");
+    enum tenon_status st = find_integer(g, "split.no", TENON_META_U16, &out->no, err);
 
-    out->no = find_integer(g, "split.no", &out->no_off);
-    out->count = find_integer(g, "split.count", &out->count_off);
-    out->tensors = find_integer(g, "split.tensors.count", &out->tensors_off);
+    if (st == TENON_OK)
+        st = find_integer(g, "split.count", TENON_META_U16, &out->count, err);
+    if (st == TENON_OK)
+        st = find_integer(g, "split.tensors.count", TENON_META_I32, &out->tensors, err);
     out->arch = (struct tenon_str){"", 0};
     out->arch_off = arch != NULL ? arch->offset : TENON_NO_OFFSET;
     if (arch != NULL && arch->type == TENON_META_STRING)
         out->arch = tenon_gguf_value(g, arch).as.str;
+    return st;
 }
 
 enum tenon_status tenon_gguf_read_file(struct tenon_model *model, uint32_t file,
-                                       struct tenon_gguf_split *out_split, struct tenon_error *err)
+                                       tenon_gguf_split_fn check, void *user,
+                                       struct tenon_error *err)
 {
     struct tenon_gguf g = {
         .model = model, .file = file, .limits = &tenon_model_options(model)->limits};
     size_t first_tensor = tenon_model_n_tensors(model);
+    struct tenon_gguf_split split;
     enum tenon_status st;
 
     tenon_cursor_init(&g.cursor, tenon_model_source(model, file), g.limits->header_bytes);
     st = read_header(&g, err);
+    if (st == TENON_OK)
+        st = find_split(&g, &split, err);
+    if (st == TENON_OK)
+        st = check(user, &split, err);
     if (st == TENON_OK)
         st = tenon_gguf_add_pairs(&g, err);
     if (st == TENON_OK)
@@ -292,8 +314,6 @@ enum tenon_status tenon_gguf_read_file(struct tenon_model *model, uint32_t file,
         st = tenon_gguf_check_layout(&g, first_tensor, err);
     if (st == TENON_OK && file == 0)
         st = tenon_gguf_read_hparams(model, err);
-    if (st == TENON_OK)
-        find_split(&g, out_split);
     tenon_mem_free(g.pairs);
     tenon_mem_free(g.records);
     tenon_cursor_release(&g.cursor);

@@ -36,11 +36,18 @@ struct tenon_gguf_record {
     uint32_t type;
 };
 
-/* What a member of a split set says about the set. TENON_UNKNOWN where it is silent. */
+/* A number from the metadata: TENON_UNKNOWN when it is no whole number or not there at all, and
+ * `offset`, that of its pair, is then TENON_NO_OFFSET. */
+struct tenon_gguf_number {
+    int64_t value;
+    uint64_t offset;
+};
+
+/* What a member of a split set says about the set. */
 struct tenon_gguf_split {
-    int64_t no, count, tensors;
-    uint64_t no_off, count_off, tensors_off, arch_off; /* of the pairs */
-    struct tenon_str arch;                             /* empty when silent */
+    struct tenon_gguf_number no, count, tensors;
+    struct tenon_str arch; /* empty when silent */
+    uint64_t arch_off;
 };
 
 struct tenon_gguf {
@@ -61,10 +68,15 @@ struct tenon_gguf {
     uint64_t data_start;
 };
 
-/* Reads the header of file `file` of `model`, which is added already, and tells the model what it
- * says. `*out_split` gets what it says about its set. */
+/* Judges what a file says about its set, before anything of it reaches the model. */
+typedef enum tenon_status (*tenon_gguf_split_fn)(void *user, const struct tenon_gguf_split *split,
+                                                 struct tenon_error *err);
+
+/* Reads the header of file `file` of `model`, which is added already, asks `check`, and tells the
+ * model what the file says. */
 enum tenon_status tenon_gguf_read_file(struct tenon_model *model, uint32_t file,
-                                       struct tenon_gguf_split *out_split, struct tenon_error *err);
+                                       tenon_gguf_split_fn check, void *user,
+                                       struct tenon_error *err);
 
 /* The bytes at `off`, which the cursor has passed; `buf` must be set. */
 static inline const unsigned char *tenon_gguf_at(const struct tenon_gguf *g, uint64_t off)

@@ -38,40 +38,43 @@ static enum tenon_status blame(const struct split_set *set, const char *key, enu
 }
 
 /* One of the set's numbers must be `want`. */
-static enum tenon_status check_number(const struct split_set *set, const char *key, int64_t found,
-                                      uint64_t off, int64_t want, struct tenon_error *err)
-{
-    enum tenon_status st;
-
-    if (found == want)
-        return TENON_OK;
-    if (off == TENON_NO_OFFSET)
-        st = tenon_fail(err, TENON_ERR_MISMATCH, off,
-                        "missing: by its name this is file %u of a set of %u", set->file + 1,
-                        set->name.count);
-    else
-        st = tenon_fail(err, TENON_ERR_MISMATCH, off,
-                        "says %" PRId64 " in file %u of a set of %u, where it must be %" PRId64,
-                        found, set->file + 1, set->name.count, want);
-    tenon_fail_hint(err, "files of different sets may have been mixed");
-    return blame(set, key, st, err);
-}
-
-static enum tenon_status check_member(struct split_set *set, const struct tenon_gguf_split *split,
+static enum tenon_status check_number(const struct split_set *set, const char *key,
+                                      struct tenon_gguf_number found, int64_t want,
                                       struct tenon_error *err)
 {
     enum tenon_status st;
 
+    if (found.value == want && want != TENON_UNKNOWN)
+        return TENON_OK;
+    if (found.value == TENON_UNKNOWN)
+        st = tenon_fail(err, TENON_ERR_MISMATCH, found.offset,
+                        "%s, though by its name this is file %u of a set of %u",
+                        found.offset == TENON_NO_OFFSET ? "missing" : "no whole number",
+                        set->file + 1, set->name.count);
+    else
+        st = tenon_fail(err, TENON_ERR_MISMATCH, found.offset,
+                        "says %" PRId64 " in file %u of a set of %u, where it must be %" PRId64,
+                        found.value, set->file + 1, set->name.count, want);
+    tenon_fail_hint(err, "files of different sets may have been mixed");
+    return blame(set, key, st, err);
+}
+
+/* What a member says, a tenon_gguf_split_fn. */
+static enum tenon_status check_member(void *user, const struct tenon_gguf_split *split,
+                                      struct tenon_error *err)
+{
+    struct split_set *set = user;
+    enum tenon_status st;
+
     if (set->file == 0) {
-        set->tensors = split->tensors;
+        set->tensors = split->tensors.value;
         set->arch = split->arch;
     }
-    st = check_number(set, "split.count", split->count, split->count_off, set->name.count, err);
+    st = check_number(set, "split.count", split->count, set->name.count, err);
     if (st == TENON_OK)
-        st = check_number(set, "split.no", split->no, split->no_off, set->file, err);
+        st = check_number(set, "split.no", split->no, set->file, err);
     if (st == TENON_OK)
-        st = check_number(set, "split.tensors.count", split->tensors, split->tensors_off,
-                          set->tensors, err);
+        st = check_number(set, "split.tensors.count", split->tensors, set->tensors, err);
     if (st != TENON_OK || split->arch.len == 0 ||
         (split->arch.len == set->arch.len &&
          memcmp(split->arch.data, set->arch.data, set->arch.len) == 0))
@@ -86,7 +89,6 @@ static enum tenon_status open_member(struct split_set *set, struct tenon_error *
 {
     const char *path =
         tenon_split_name_path(tenon_model_arena(set->model), set->path, &set->name, set->file + 1);
-    struct tenon_gguf_split split;
     enum tenon_status st;
     uint32_t file;
 
@@ -95,9 +97,7 @@ static enum tenon_status open_member(struct split_set *set, struct tenon_error *
     st = tenon_open_member(set->model, path, &tenon_format_gguf, &file, err);
     if (st != TENON_OK)
         return st;
-    st = tenon_gguf_read_file(set->model, file, &split, err);
-    if (st == TENON_OK)
-        st = check_member(set, &split, err);
+    st = tenon_gguf_read_file(set->model, file, check_member, set, err);
     tenon_fail_path(err, path);
     return st;
 }
@@ -180,36 +180,35 @@ static enum tenon_status open_set(struct split_set *set, struct tenon_error *err
 }
 
 /* A file that is part of a set by what it says, but not by its name: the others cannot be found,
- * and half a model must not pass for a whole one. */
-static enum tenon_status check_alone(struct tenon_model *model, uint32_t file,
-                                     const struct tenon_gguf_split *split, struct tenon_error *err)
+ * and half a model must not pass for a whole one. A tenon_gguf_split_fn; `user` is the model. */
+static enum tenon_status check_alone(void *user, const struct tenon_gguf_split *split,
+                                     struct tenon_error *err)
 {
     static const char key[] = "split.count";
+    struct tenon_model *model = user;
+    int64_t count = split->count.value, no = split->no.value;
     enum tenon_status st;
 
-    if (split->count <= 1)
+    if (count <= 1)
         return TENON_OK;
     if (tenon_model_options(model)->lenient) {
-        st = tenon_model_find_fault(model, "set_incomplete", file, split->count_off, key,
-                                    sizeof(key) - 1, "one of %" PRId64 " files, read alone",
-                                    split->count);
+        st = tenon_model_find_fault(
+            model, "set_incomplete", (uint32_t)tenon_model_n_files(model) - 1, split->count.offset,
+            key, sizeof(key) - 1, "one of %" PRId64 " files, read alone", count);
         return st == TENON_OK ? st : tenon_fail_memory(err);
     }
-    tenon_fail(err, TENON_ERR_NOT_FOUND, split->count_off,
-               "one of %" PRId64 " files, and its name does not lead to the others", split->count);
+    tenon_fail(err, TENON_ERR_NOT_FOUND, split->count.offset,
+               "one of %" PRId64 " files, and its name does not lead to the others", count);
     tenon_fail_subject(err, key, sizeof(key) - 1);
     tenon_fail_hint(err, "name it NAME-%05" PRId64 "-of-%05" PRId64 ".gguf, beside the others",
-                    split->no >= 0 && split->no < split->count ? split->no + 1 : 1, split->count);
+                    no >= 0 && no < count ? no + 1 : 1, count);
     return TENON_ERR_NOT_FOUND;
 }
 
 enum tenon_status tenon_gguf_read(struct tenon_model *model, uint32_t file, struct tenon_error *err)
 {
-    struct tenon_gguf_split split;
-    enum tenon_status st = tenon_gguf_read_file(model, file, &split, err);
+    enum tenon_status st = tenon_gguf_read_file(model, file, check_alone, model, err);
 
-    if (st == TENON_OK)
-        st = check_alone(model, file, &split, err);
     tenon_fail_path(err, tenon_model_file(model, file)->path);
     return st;
 }
