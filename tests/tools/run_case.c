@@ -435,7 +435,7 @@ static void expect_bytes(char *text)
 
 static FILE *case_file;
 
-/* The lines that follow and begin with "| ", without that. */
+/* The lines that follow and begin with "| ", without that; escapes work. */
 static void read_block(struct gen_bytes *out)
 {
     char line[LINE];
@@ -446,6 +446,7 @@ static void read_block(struct gen_bytes *out)
         if (line[0] != '|')
             break;
         line_number++;
+        unescape(line);
         gen_text(out, line[1] == ' ' ? line + 2 : line + 1);
     }
     fseek(case_file, place, SEEK_SET);
@@ -584,9 +585,11 @@ int main(int argc, char **argv)
 
     if (argc != 4)
         return 2;
-    program = argv[1];
-    page = argv[2];
-    case_path = argv[3];
+    program = realpath(argv[1], NULL); /* none is ever freed: they last as long as the test */
+    page = realpath(argv[2], NULL);
+    case_path = realpath(argv[3], NULL);
+    if (program == NULL || page == NULL || case_path == NULL)
+        return 2;
     case_file = fopen(case_path, "r");
     snprintf(folder, sizeof(folder), "case.%ld", (long)getpid());
     if (case_file == NULL || mkdir(folder, 0700) != 0)
