@@ -10,7 +10,7 @@ here=$(dirname "$0")
 mkdir -p "$folder/found"
 
 fuzz() {
-    local name=$1 work=$folder/work/$1 log=$folder/fuzz-$1.log
+    local name=$1 work=$folder/grown/$1 log=$folder/fuzz-$1.log
     mkdir -p "$work"
     if "$folder/tests/fuzz/fuzz_$name" -dict="$here/$name.dict" -max_total_time="$seconds" \
         -max_len=8192 -timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=512 -print_final_stats=1 \
