@@ -11,9 +11,6 @@
 #include "probe.h"
 #include "safetensors.h"
 
-/* How many names a message lists. */
-#define MOST_LISTED 12
-
 /* Ways to a model, best first. */
 enum way {
     WAY_INDEX,        /* model.safetensors.index.json */
@@ -26,10 +23,10 @@ enum way {
     N_WAYS
 };
 
-/* The candidates of one way. */
+/* The candidates of one way: "a, b" as far as they fit. */
 struct candidates {
     const char *first;
-    size_t n;
+    size_t n, listed;
     char names[TENON_ERROR_TEXT_BYTES / 2];
     size_t used;
 };
@@ -41,25 +38,31 @@ struct folder {
     struct candidates ways[N_WAYS];
 };
 
-static void append_name(struct candidates *c, const char *name)
-{
-    int n;
-
-    if (c->n >= MOST_LISTED)
-        return;
-    n = snprintf(c->names + c->used, sizeof(c->names) - c->used, "%s%s", c->n != 0 ? ", " : "",
-                 name);
-    c->used += n > 0 ? (size_t)n : 0;
-    if (c->used >= sizeof(c->names))
-        c->used = sizeof(c->names) - 1;
-}
-
 static void add_candidate(struct candidates *c, const char *name)
 {
-    if (c->n == 0)
+    size_t room = sizeof(c->names) - sizeof(" and 18446744073709551615 more") - c->used;
+    int n;
+
+    if (c->n++ == 0)
         c->first = name;
-    append_name(c, name);
-    c->n++;
+    if (c->listed + 1 != c->n)
+        return; /* an earlier one did not fit */
+    n = snprintf(c->names + c->used, room, "%s%s", c->n > 1 ? ", " : "", name);
+    if (n > 0 && (size_t)n < room) {
+        c->used += (size_t)n;
+        c->listed++;
+    } else {
+        c->names[c->used] = '\0';
+    }
+}
+
+/* The list, with the number of those that it lacks. */
+static const char *list(struct candidates *c)
+{
+    if (c->listed < c->n)
+        snprintf(c->names + c->used, sizeof(c->names) - c->used, "%s%zu more",
+                 c->listed != 0 ? " and " : "", c->n - c->listed);
+    return c->names;
 }
 
 static bool ends_with(const char *name, const char *suffix)
@@ -148,32 +151,31 @@ static enum tenon_status fail_empty(const struct folder *f, struct tenon_error *
                    "the folder holds no file of a model");
     else
         tenon_fail(err, TENON_ERR_NOT_FOUND, TENON_NO_OFFSET,
-                   "the folder holds no weights that can be read, only %zu other files: %s%s",
-                   all.n, all.names, all.n > MOST_LISTED ? " ..." : "");
+                   "the folder holds no weights that can be read, only %zu other files: %s", all.n,
+                   list(&all));
     tenon_fail_hint(err, "weights are looked for in model.safetensors.index.json, "
                          "model.safetensors, other safetensors files and one GGUF file");
     return TENON_ERR_NOT_FOUND;
 }
 
-static enum tenon_status fail_torch(const struct folder *f, struct tenon_error *err)
+static enum tenon_status fail_torch(struct folder *f, struct tenon_error *err)
 {
-    const struct candidates *gguf = &f->ways[WAY_GGUF];
+    struct candidates *gguf = &f->ways[WAY_GGUF];
 
     tenon_fail(err, TENON_ERR_UNSUPPORTED_FEATURE, TENON_NO_OFFSET,
                "the weights are a PyTorch checkpoint (%s), which is recognised but not read",
-               f->ways[WAY_TORCH].names);
+               list(&f->ways[WAY_TORCH]));
     if (gguf->n != 0)
-        tenon_fail_hint(err, "name the GGUF file beside it: %s", gguf->names);
+        tenon_fail_hint(err, "name the GGUF file beside it: %s", list(gguf));
     else
         tenon_fail_hint(err, "save the model as safetensors");
     return TENON_ERR_UNSUPPORTED_FEATURE;
 }
 
-static enum tenon_status fail_ambiguous(const struct candidates *c, struct tenon_error *err)
+static enum tenon_status fail_ambiguous(struct candidates *c, struct tenon_error *err)
 {
     tenon_fail(err, TENON_ERR_AMBIGUOUS, TENON_NO_OFFSET,
-               "the folder holds %zu models that are equally good: %s%s", c->n, c->names,
-               c->n > MOST_LISTED ? " ..." : "");
+               "the folder holds %zu models that are equally good: %s", c->n, list(c));
     tenon_fail_hint(err, "name the file instead of the folder");
     return TENON_ERR_AMBIGUOUS;
 }
@@ -221,10 +223,9 @@ static enum tenon_status report_strays(const struct folder *f, struct tenon_erro
     }
     if (strays.n == 0)
         return TENON_OK;
-    st = tenon_model_find_fault(f->model, "stray_file", TENON_NO_INDEX, TENON_NO_OFFSET,
-                                strays.first, strlen(strays.first),
-                                "%zu safetensors files do not belong to the model: %s%s", strays.n,
-                                strays.names, strays.n > MOST_LISTED ? " ..." : "");
+    st = tenon_model_find_fault(
+        f->model, "stray_file", TENON_NO_INDEX, TENON_NO_OFFSET, strays.first, strlen(strays.first),
+        "%zu safetensors files do not belong to the model: %s", strays.n, list(&strays));
     return st == TENON_OK ? st : tenon_fail_memory(err);
 }
 

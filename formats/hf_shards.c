@@ -12,9 +12,6 @@
 #include "open.h"
 #include "safetensors.h"
 
-/* How many names a message lists before it says "and N more". */
-#define MOST_LISTED 8
-
 static const char extension[] = ".safetensors";
 
 /* Text that grows up to a bound; what does not fit is left out. */
@@ -38,22 +35,42 @@ static void append(struct message *m, const char *format, ...)
         m->used = sizeof(m->text) - 1;
 }
 
+/* Bytes of names that a list in a message has. */
+#define LIST_BYTES 160
+
 /* A number of things, and the names of the first of them. */
 struct tally {
-    size_t n;
-    struct message names;
+    size_t n, listed;
+    char names[LIST_BYTES];
+    size_t used;
     struct tenon_str first;
 };
 
 static void count(struct tally *tally, struct tenon_str name)
 {
+    size_t room = sizeof(tally->names) - tally->used;
+    int n;
+
     if (tally->n++ == 0)
         tally->first = name;
-    if (tally->n <= MOST_LISTED)
-        append(&tally->names, "%s'%.*s'", tally->n > 1 ? ", " : "",
-               (int)(name.len < 100 ? name.len : 100), name.data);
-    else if (tally->n == MOST_LISTED + 1)
-        append(&tally->names, " ...");
+    if (tally->listed + 1 != tally->n)
+        return; /* an earlier one did not fit */
+    n = snprintf(tally->names + tally->used, room, "%s'%.*s'", tally->n > 1 ? ", " : "",
+                 (int)(name.len < 100 ? name.len : 100), name.data);
+    if (n > 0 && (size_t)n < room) {
+        tally->used += (size_t)n;
+        tally->listed++;
+    } else {
+        tally->names[tally->used] = '\0';
+    }
+}
+
+/* The names of a tally: "'a', 'b' and 7 more". */
+static void append_names(struct message *m, const struct tally *tally)
+{
+    append(m, "%s", tally->names);
+    if (tally->listed < tally->n)
+        append(m, "%s%zu more", tally->listed != 0 ? " and " : "", tally->n - tally->listed);
 }
 
 /* A set while it is opened. */
@@ -68,6 +85,7 @@ struct set {
     uint32_t current; /* number of the shard being read */
 
     struct tally missing, bad, not_indexed, elsewhere;
+    struct message faults; /* of the bad ones */
     struct tenon_error first_bad;
 };
 
@@ -128,8 +146,8 @@ static enum tenon_status open_shard(struct set *set, size_t i, struct tenon_erro
         if (set->bad.n == 0)
             set->first_bad = fault;
         count(&set->bad, name);
-        append(&set->bad.names, ": %s%s%s", fault.subject, fault.subject[0] != '\0' ? ": " : "",
-               fault.message);
+        append(&set->faults, "%s'%s': %s%s%.100s", set->bad.n > 1 ? "; " : "", name.data,
+               fault.subject, fault.subject[0] != '\0' ? ": " : "", fault.message);
         return TENON_OK;
     }
     return st == TENON_OK ? st : tenon_fail_memory(err);
@@ -151,13 +169,18 @@ static enum tenon_status fail_missing(const struct set *set, struct tenon_error 
     struct message m = {.used = 0};
     struct tally lost = {.n = 0};
 
-    append(&m, "%zu of %zu shards %s missing: %s", set->missing.n, set->n,
-           set->missing.n == 1 ? "is" : "are", set->missing.names.text);
+    append(&m, "%zu of %zu shards %s missing: ", set->missing.n, set->n,
+           set->missing.n == 1 ? "is" : "are");
+    append_names(&m, &set->missing);
     count_lost(set, &lost);
-    if (lost.n != 0)
-        append(&m, "; %zu tensors are not there: %s", lost.n, lost.names.text);
-    if (set->bad.n != 0)
-        append(&m, "; and of the others %zu cannot be used: %s", set->bad.n, set->bad.names.text);
+    if (lost.n != 0) {
+        append(&m, "; %zu tensors are not there: ", lost.n);
+        append_names(&m, &lost);
+    }
+    if (set->bad.n != 0) {
+        append(&m, "; of the others %zu cannot be used: ", set->bad.n);
+        append_names(&m, &set->bad);
+    }
     tenon_fail(err, TENON_ERR_NOT_FOUND, TENON_NO_OFFSET, "%s", m.text);
     tenon_fail_subject(err, set->missing.first.data, set->missing.first.len);
     tenon_fail_path(err, set->index_path);
@@ -178,7 +201,7 @@ static enum tenon_status fail_bad(const struct set *set, struct tenon_error *err
         return st;
     }
     tenon_fail(err, st, TENON_NO_OFFSET, "%zu of %zu shards cannot be used: %s", set->bad.n, set->n,
-               set->bad.names.text);
+               set->faults.text);
     tenon_fail_path(err, set->index_path);
     tenon_fail_hint(err, "%s", set->first_bad.hint);
     return st;
@@ -187,11 +210,14 @@ static enum tenon_status fail_bad(const struct set *set, struct tenon_error *err
 static enum tenon_status report_tally(const struct set *set, const char *code,
                                       const struct tally *tally, const char *what)
 {
+    struct message m = {.used = 0};
+
     if (tally->n == 0)
         return TENON_OK;
+    append_names(&m, tally);
     return tenon_model_find_fault(set->model, code, TENON_NO_INDEX, TENON_NO_OFFSET,
                                   tally->first.data, tally->first.len, "%zu tensors %s: %s",
-                                  tally->n, what, tally->names.text);
+                                  tally->n, what, m.text);
 }
 
 static uint64_t sum_bytes(const struct tenon_model *model)

@@ -104,10 +104,14 @@ static enum tenon_status take_u64(const struct tenon_json_token *token, const ch
         return tenon_fail(err, TENON_ERR_CORRUPT, token->offset,
                           "%s must be an unsigned integer, not %s", what,
                           tenon_json_type_name(token->type));
+    if (token->raw.len > 32)
+        return tenon_fail(err, TENON_ERR_CORRUPT, token->offset,
+                          "%s must be an unsigned integer below 2^64, not a number of %zu "
+                          "characters",
+                          what, token->raw.len);
     return tenon_fail(err, TENON_ERR_CORRUPT, token->offset,
-                      "%s must be an unsigned integer below 2^64 in plain digits, not %.*s%s", what,
-                      (int)(token->raw.len < 32 ? token->raw.len : 32), token->raw.data,
-                      token->raw.len > 32 ? "..." : "");
+                      "%s must be an unsigned integer below 2^64 in plain digits, not %.*s", what,
+                      (int)token->raw.len, token->raw.data);
 }
 
 static enum tenon_status read_dtype(struct tenon_safetensors_reader *r, struct tenon_json *json,
