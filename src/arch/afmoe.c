@@ -1,9 +1,16 @@
 /* Arcee Trinity. */
 #include "arch/arch_rules.h"
 
+static const struct tenon_name_rule own_names_rows[] = {
+    NAME("layers.#.post_attention_layernorm", ATTN_POST_NORM),
+    NAME("layers.#.post_mlp_layernorm", FFN_POST_NORM),
+    NAME("layers.#.pre_mlp_layernorm", FFN_NORM),
+};
+static const struct tenon_name_set own_names = NAME_SET(own_names_rows, HF);
+
 static const struct tenon_arch_rules rules = {
     .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
-    .sets = {&tenon_names_llama, &tenon_names_gguf},
+    .sets = {&own_names, &tenon_names_llama, &tenon_names_gguf},
 };
 
 const struct tenon_arch tenon_arch_afmoe = {

@@ -1,9 +1,14 @@
 /* gpt-oss. */
 #include "arch/arch_rules.h"
 
+static const struct tenon_name_rule gguf_names_rows[] = {
+    NAME("blk.#.post_attention_norm", FFN_NORM),
+};
+static const struct tenon_name_set gguf_names = NAME_SET(gguf_names_rows, GGUF);
+
 static const struct tenon_arch_rules rules = {
     .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
-    .sets = {&tenon_names_llama, &tenon_names_gguf},
+    .sets = {&gguf_names, &tenon_names_llama, &tenon_names_gguf},
     .marks = {"embed_tokens.weight", "layers.0.self_attn.sinks", "layers.0.mlp.router.weight"},
 };
 

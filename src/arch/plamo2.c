@@ -21,9 +21,14 @@ static const struct tenon_name_rule own_names_rows[] = {
 };
 static const struct tenon_name_set own_names = NAME_SET(own_names_rows, HF);
 
+static const struct tenon_name_rule gguf_names_rows[] = {
+    NAME("blk.#.ffn_up", FFN_GATE_UP),
+};
+static const struct tenon_name_set gguf_names = NAME_SET(gguf_names_rows, GGUF);
+
 static const struct tenon_arch_rules rules = {
     .prefixes = {"model."},
-    .sets = {&own_names, &tenon_names_gguf},
+    .sets = {&own_names, &gguf_names, &tenon_names_gguf},
 };
 
 const struct tenon_arch tenon_arch_plamo2 = {
