@@ -31,5 +31,6 @@ const struct tenon_arch tenon_arch_bloom = {
     .tie_v5 = TENON_TIE_YES,
     .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
     .position = TENON_POSITION_ALIBI,
+    .flags = TENON_ARCH_IMPORT_TIES,
     .rules = &rules,
 };

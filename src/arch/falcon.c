@@ -35,5 +35,6 @@ const struct tenon_arch tenon_arch_falcon = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .flags = TENON_ARCH_IMPORT_TIES,
     .rules = &rules,
 };

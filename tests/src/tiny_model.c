@@ -36,8 +36,28 @@ void tiny_add(struct tiny_model *tiny, const char *name, enum tenon_dtype dtype,
     ck_assert_uint_le(tiny->used + n_bytes, TINY_BYTES);
     if (bytes != NULL)
         memcpy(tiny->data + tiny->used, bytes, (size_t)n_bytes);
+    tiny->last = tiny->used;
     tiny->used += (size_t)n_bytes;
     ck_ok(tenon_model_add_tensor(tiny->model, &tensor, &err), err);
+}
+
+void tiny_alias(struct tiny_model *tiny, const char *name, enum tenon_dtype dtype, uint64_t rows,
+                uint64_t cols)
+{
+    size_t used = tiny->used;
+
+    tiny->used = tiny->last;
+    tiny_add(tiny, name, dtype, rows, cols, NULL);
+    tiny->used = used;
+}
+
+void tiny_flag(struct tiny_model *tiny, const char *where, bool value, bool nested)
+{
+    struct tenon_hparams *h = tenon_model_edit_hparams(tiny->model);
+
+    ck_assert_uint_lt(h->n_tie_flags, TENON_MAX_TIE_FLAGS);
+    h->tie_flags[h->n_tie_flags++] =
+        (struct tenon_tie_flag){.where = where, .value = value, .nested = nested};
 }
 
 void tiny_name(struct tiny_model *tiny, const char *name)

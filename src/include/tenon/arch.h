@@ -62,7 +62,8 @@ enum tenon_arch_flags {
     TENON_ARCH_ENCODER = 1u << 7,        /* an encoder: no next-token head expected */
     TENON_ARCH_ENCODER_DECODER = 1u << 8,
     TENON_ARCH_VISION = 1u << 9,
-    TENON_ARCH_CONV1D = 1u << 10 /* HF linear weights are stored transposed (Conv1D) */
+    TENON_ARCH_CONV1D = 1u << 10,     /* HF linear weights are stored transposed (Conv1D) */
+    TENON_ARCH_IMPORT_TIES = 1u << 11 /* transformers ties it whenever it reads a GGUF file */
 };
 
 /* Facts about one family. All strings are static. */

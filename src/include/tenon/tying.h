@@ -1,4 +1,20 @@
-/* Is the output projection the input embedding? */
+/* Is the output projection the input embedding?
+ *
+ * The verdict comes from what is stored, then from the family's rules; what a config declares is
+ * reported beside it. In the order in which they are decided:
+ *
+ *   one matrix    absent where the family, its config or a record in the metadata makes it serve as
+ *                 both (also when it is the output that is stored), headless where no output is
+ *                 expected, else missing. In GGUF there is no flag: the architecture decides.
+ *   shape         incompatible when a matrix is empty, no matrix, or of another width
+ *   storage       shared when both names stand for one range of one file
+ *   bytes         identical when type, shape and every byte are equal
+ *   values        equal; quantized when each difference is within what rounding to the two element
+ *                 types explains (a float32 matrix and its BF16 rounding are that, too; two
+ *                 matrices of one plain type never are); scaled when one factor other than 1
+ *                 explains all, within rounding; partial when at least half of the common rows are
+ *                 equal (but for rounding), also when the row counts differ; else different, or
+ *                 incompatible when the row counts differ as well */
 #ifndef TENON_TYING_H
 #define TENON_TYING_H
 
@@ -41,7 +57,8 @@ struct tenon_evidence {
 
 struct tenon_tying_options {
     unsigned threads; /* 0: as many as the machine has processors */
-    bool groups;      /* look for equal tensors across the whole model (reads every payload) */
+    bool groups;      /* look for equal tensors of two dimensions and more in the whole model; reads
+                       * all that are of one size and type */
     bool values;      /* compare values where bytes differ (reads both matrices) */
 };
 
@@ -50,8 +67,9 @@ struct tenon_tying {
     enum tenon_verdict verdict;
     bool tied;
     enum tenon_tristate declared;
-    const char *declared_by;           /* "config.json: tie_word_embeddings"; NULL when silent */
-    bool consistent;                   /* stored weights agree with what is declared */
+    const char *declared_by; /* "config.json: tie_word_embeddings"; NULL when silent */
+    bool consistent;         /* false when declared tied but not so, declared untied but one is not
+                              * stored, or missing; a flag that means something else never counts */
     const struct tenon_tensor *input;  /* NULL when there is none */
     const struct tenon_tensor *output; /* NULL when there is none */
     bool has_input_hash, has_output_hash;
@@ -59,7 +77,7 @@ struct tenon_tying {
     struct tenon_evidence evidence;
     uint64_t saving_bytes; /* what tying saves here, or would */
     uint64_t saving_parameters;
-    double saving_fraction; /* of all parameters */
+    double saving_fraction; /* of all parameters, with both matrices counted */
     enum tenon_loader_action transformers_v4, transformers_v5, llama_cpp;
     const uint32_t *group_members; /* tensor indices, group after group */
     const size_t *group_ends;      /* n_groups ends into group_members */
@@ -68,10 +86,13 @@ struct tenon_tying {
     size_t n_notes;
 };
 
+/* Both groups and values are looked at, on all processors. */
 TENON_API void tenon_tying_options_init(struct tenon_tying_options *options);
 
-/* Analyses `model`, which must outlive the answer. Fails with IO, TRUNCATED or NO_MEMORY, or
- * NOT_FOUND when the model has neither an input nor an output matrix. */
+/* Analyses `model`, which must outlive the answer. `options` may be NULL. Takes about 1 MiB for
+ * each thread, whatever the size of the matrices; the figures do not depend on how many. Fails with
+ * IO, TRUNCATED or NO_MEMORY, or NOT_FOUND when the model has neither an input nor an output
+ * matrix. */
 TENON_API TENON_MUST_USE enum tenon_status
 tenon_tying_analyse(const struct tenon_model *model, const struct tenon_tying_options *options,
                     struct tenon_tying **out_tying, struct tenon_error *err);

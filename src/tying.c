@@ -1,0 +1,258 @@
+#include "tenon/tying.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fail.h"
+#include "model_private.h"
+#include "text.h"
+#include "tying_case.h"
+
+/* The answer and the memory that it and its notes live in. */
+struct answer {
+    struct tenon_tying tying; /* first: the public pointer is that of the answer */
+    struct tenon_arena arena;
+};
+
+static const struct {
+    const char *name, *meaning;
+    bool tied;
+} verdicts[] = {
+#define X(id, number, name, tied, meaning) [number] = {name, meaning, tied},
+#include "tenon/verdicts.def"
+#undef X
+};
+
+enum { N_VERDICTS = sizeof(verdicts) / sizeof(verdicts[0]) };
+
+const char *tenon_verdict_name(enum tenon_verdict verdict)
+{
+    size_t i = (size_t)verdict;
+
+    return i < N_VERDICTS && verdicts[i].name != NULL ? verdicts[i].name : "none";
+}
+
+const char *tenon_verdict_meaning(enum tenon_verdict verdict)
+{
+    size_t i = (size_t)verdict;
+
+    return i < N_VERDICTS && verdicts[i].meaning != NULL ? verdicts[i].meaning : "";
+}
+
+const char *tenon_loader_action_name(enum tenon_loader_action action)
+{
+    static const char *const names[] = {
+        [TENON_LOADER_UNKNOWN] = "unknown",
+        [TENON_LOADER_TIES] = "ties",
+        [TENON_LOADER_KEEPS_BOTH] = "keeps_both",
+        [TENON_LOADER_DROPS_OUTPUT] = "drops_output",
+        [TENON_LOADER_RANDOM_OUTPUT] = "random_output",
+        [TENON_LOADER_REFUSES] = "refuses",
+    };
+    size_t i = (size_t)action;
+
+    return i < sizeof(names) / sizeof(names[0]) ? names[i] : "unknown";
+}
+
+void tenon_tying_options_init(struct tenon_tying_options *options)
+{
+    *options = (struct tenon_tying_options){.groups = true, .values = true};
+}
+
+void tenon_tying_free(struct tenon_tying *tying)
+{
+    struct answer *answer = (struct answer *)(void *)tying;
+
+    if (answer == NULL)
+        return;
+    tenon_arena_release(&answer->arena);
+    tenon_mem_free(answer);
+}
+
+void tenon_note(struct tenon_tying_case *c, const char *format, ...)
+{
+    char text[640];
+    va_list args;
+    const char *kept;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (c->out->n_notes >= TENON_MOST_NOTES)
+        return;
+    kept = tenon_arena_text(&c->arena, text, strlen(text));
+    if (kept == NULL)
+        c->out_of_memory = true;
+    else
+        c->notes[c->out->n_notes++] = kept;
+}
+
+const char *tenon_note_name(struct tenon_tying_case *c, const struct tenon_tensor *tensor)
+{
+    char clean[160];
+    const char *kept;
+
+    tenon_text_sanitise(clean, sizeof(clean), tensor->name.data, tensor->name.len);
+    kept = tenon_arena_text(&c->arena, clean, strlen(clean));
+    if (kept == NULL)
+        c->out_of_memory = true;
+    return kept != NULL ? kept : "";
+}
+
+/* --- the figures that follow from the verdict --- */
+
+static uint64_t count_parameters(const struct tenon_model *model)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < model->n_tensors; i++)
+        if (!tenon_u64_add(&total, total, model->tensors[i].n_elements))
+            return UINT64_MAX;
+    return total;
+}
+
+static void judge_saving(struct tenon_tying_case *c)
+{
+    struct tenon_tying *out = c->out;
+    const struct tenon_tensor *t = out->output != NULL ? out->output : out->input;
+    uint64_t total = count_parameters(c->model);
+
+    switch (out->verdict) {
+    case TENON_VERDICT_ABSENT: /* one of the two is not stored: all would be more by it */
+        if (!tenon_u64_add(&total, total, t->n_elements))
+            return;
+        break;
+    case TENON_VERDICT_SHARED:
+    case TENON_VERDICT_IDENTICAL:
+    case TENON_VERDICT_EQUAL:
+    case TENON_VERDICT_QUANTIZED:
+    case TENON_VERDICT_SCALED:
+    case TENON_VERDICT_PARTIAL:
+    case TENON_VERDICT_DIFFERENT:
+        break;
+    case TENON_VERDICT_NONE:
+    case TENON_VERDICT_INCOMPATIBLE:
+    case TENON_VERDICT_HEADLESS:
+    case TENON_VERDICT_MISSING:
+        return;
+    }
+    out->saving_bytes = t->bytes;
+    out->saving_parameters = t->n_elements;
+    out->saving_fraction = total != 0 ? (double)t->n_elements / (double)total : 0;
+}
+
+/* Whether what is stored is what a loader that believes the declaration needs. */
+static void judge_consistency(struct tenon_tying_case *c)
+{
+    struct tenon_tying *out = c->out;
+    enum tenon_verdict v = out->verdict;
+    bool other_meaning = c->arch != NULL && (c->arch->flags & TENON_ARCH_FLAG_NOT_TYING) != 0;
+
+    out->tied = (size_t)v < N_VERDICTS && verdicts[v].tied;
+    out->consistent = v != TENON_VERDICT_MISSING;
+    if (v == TENON_VERDICT_HEADLESS || other_meaning || out->declared == TENON_SILENT)
+        return;
+    if (out->declared == TENON_YES)
+        out->consistent = out->tied;
+    else
+        out->consistent = v != TENON_VERDICT_MISSING && v != TENON_VERDICT_ABSENT;
+}
+
+static void note_declaration(struct tenon_tying_case *c)
+{
+    const struct tenon_tying *out = c->out;
+
+    if (out->declared == TENON_YES && !out->consistent)
+        tenon_note(c, "contradiction: %s is true, but the stored matrices are not the same",
+                   out->declared_by);
+    if (out->declared == TENON_NO && out->tied && out->input != NULL && out->output != NULL)
+        tenon_note(c, "%s is false, though the stored matrices are the same: they could be tied",
+                   out->declared_by);
+    if (c->arch != NULL && c->arch->tie_v5 == TENON_TIE_NEVER && out->declared == TENON_YES)
+        tenon_note(c, "this family cannot be tied: its class refuses or ignores the flag");
+    if (c->arch != NULL && (c->arch->flags & TENON_ARCH_ROWS_DIFFER) && !out->tied &&
+        out->output != NULL)
+        tenon_note(c, "in this family input and output may have different vocabularies");
+    if (tenon_model_find_role(c->model, TENON_ROLE_OUTPUT, TENON_PART_MAIN, true) != NULL)
+        tenon_note(c, "the output has a bias; tying concerns the matrix, the bias stays");
+}
+
+static enum tenon_status judge(struct tenon_tying_case *c, struct tenon_error *err)
+{
+    enum tenon_status st = TENON_OK;
+
+    if (c->packed_output) {
+        c->out->verdict = TENON_VERDICT_INCOMPATIBLE;
+        tenon_note(c, "the output is stored packed by a quantizer, as '%s'",
+                   tenon_note_name(c, c->out->output));
+    } else if (c->out->input != NULL && c->out->output != NULL) {
+        st = tenon_tying_judge_pair(c, err);
+    } else {
+        tenon_tying_judge_absent(c);
+    }
+    return st;
+}
+
+static enum tenon_status analyse(struct tenon_tying_case *c, struct tenon_error *err)
+{
+    enum tenon_status st;
+
+    tenon_tying_find(c);
+    if (c->out->input == NULL && c->out->output == NULL) {
+        st = tenon_fail(err, TENON_ERR_NOT_FOUND, TENON_NO_OFFSET,
+                        "no input or output embedding matrix found among %zu tensors",
+                        tenon_model_n_tensors(c->model));
+        tenon_fail_path(err, tenon_model_path(c->model));
+        return st;
+    }
+    tenon_tying_declare(c);
+    st = tenon_tying_hash(c, err);
+    if (st == TENON_OK)
+        st = judge(c, err);
+    if (st == TENON_OK)
+        st = tenon_tying_find_copies(c, err);
+    if (st != TENON_OK)
+        return st;
+    judge_consistency(c);
+    judge_saving(c);
+    note_declaration(c);
+    tenon_tying_judge_loaders(c);
+    if (c->options.groups)
+        st = tenon_tying_find_groups(c, err);
+    return st;
+}
+
+enum tenon_status tenon_tying_analyse(const struct tenon_model *model,
+                                      const struct tenon_tying_options *options,
+                                      struct tenon_tying **out_tying, struct tenon_error *err)
+{
+    struct tenon_tying_case c = {.model = model, .arch = tenon_model_arch(model)};
+    struct answer *answer = tenon_mem_alloc(1, sizeof(*answer));
+    enum tenon_status st;
+
+    if (options != NULL)
+        c.options = *options;
+    else
+        tenon_tying_options_init(&c.options);
+    c.notes = tenon_arena_alloc(&c.arena, TENON_MOST_NOTES, sizeof(*c.notes));
+    if (answer == NULL || c.notes == NULL) {
+        st = tenon_fail_memory(err);
+        goto out;
+    }
+    c.out = &answer->tying;
+    c.out->notes = c.notes;
+    st = analyse(&c, err);
+    if (st == TENON_OK && c.out_of_memory)
+        st = tenon_fail_memory(err);
+    if (st != TENON_OK)
+        goto out;
+    answer->arena = c.arena;
+    c.arena = (struct tenon_arena){0};
+    *out_tying = &answer->tying;
+    answer = NULL;
+out:
+    tenon_arena_release(&c.arena);
+    tenon_mem_free(answer);
+    return st;
+}

@@ -1,0 +1,131 @@
+/* What programs make of the checkpoint. */
+#include <string.h>
+
+#include "tying_case.h"
+
+static bool both_stored(const struct tenon_tying_case *c)
+{
+    return c->out->input != NULL && c->out->output != NULL;
+}
+
+/* Both stored, the same numbers, in the same place of the model: tying changes nothing. */
+static bool is_same(const struct tenon_tying_case *c)
+{
+    enum tenon_verdict v = c->out->verdict;
+
+    return v == TENON_VERDICT_SHARED || v == TENON_VERDICT_IDENTICAL || v == TENON_VERDICT_EQUAL;
+}
+
+/* transformers 4 makes the output another name of the input whenever the flag is true, also when
+ * the file has both and they differ; an input that is not stored stays random. */
+static enum tenon_loader_action judge_v4(const struct tenon_tying_case *c, enum tenon_tristate tied)
+{
+    if (tied == TENON_SILENT)
+        tied = TENON_YES; /* the default of its base config */
+    if (both_stored(c)) {
+        if (tied != TENON_YES)
+            return TENON_LOADER_KEEPS_BOTH;
+        return is_same(c) ? TENON_LOADER_TIES : TENON_LOADER_DROPS_OUTPUT;
+    }
+    if (c->out->input != NULL)
+        return tied == TENON_YES ? TENON_LOADER_TIES : TENON_LOADER_RANDOM_OUTPUT;
+    return tied == TENON_YES ? TENON_LOADER_RANDOM_OUTPUT : TENON_LOADER_UNKNOWN;
+}
+
+/* transformers 5 ties in either direction, but not what is stored twice and differs. */
+static enum tenon_loader_action judge_v5(const struct tenon_tying_case *c, enum tenon_tristate tied)
+{
+    if (tied == TENON_SILENT)
+        tied = TENON_NO; /* the default of its base config */
+    if (both_stored(c))
+        return tied == TENON_YES && is_same(c) ? TENON_LOADER_TIES : TENON_LOADER_KEEPS_BOTH;
+    if (tied == TENON_YES)
+        return TENON_LOADER_TIES;
+    return c->out->input != NULL ? TENON_LOADER_RANDOM_OUTPUT : TENON_LOADER_UNKNOWN;
+}
+
+/* The GGUF import of transformers takes a file without an output matrix as tied, and some
+ * families always. */
+static enum tenon_loader_action judge_import(const struct tenon_tying_case *c)
+{
+    bool always = c->arch != NULL && (c->arch->flags & TENON_ARCH_IMPORT_TIES) != 0;
+
+    if (c->arch == NULL || c->out->input == NULL)
+        return TENON_LOADER_UNKNOWN;
+    if (c->out->output == NULL)
+        return TENON_LOADER_TIES;
+    if (!always)
+        return TENON_LOADER_KEEPS_BOTH;
+    return is_same(c) ? TENON_LOADER_TIES : TENON_LOADER_DROPS_OUTPUT;
+}
+
+/* Both matrices must have the shape that the metadata announce. */
+static bool shapes_fit(const struct tenon_tying_case *c)
+{
+    const struct tenon_tensor *in = c->out->input, *out = c->out->output;
+
+    return in->n_dims == 2 && out->n_dims == 2 && in->dims[0] == out->dims[0] &&
+           in->dims[1] == out->dims[1];
+}
+
+static enum tenon_loader_action judge_llama_cpp(const struct tenon_tying_case *c)
+{
+    bool input = c->out->input != NULL, output = c->out->output != NULL;
+
+    if (c->arch == NULL || (both_stored(c) && !shapes_fit(c)))
+        return c->arch == NULL ? TENON_LOADER_UNKNOWN : TENON_LOADER_REFUSES;
+    switch (c->arch->gguf_head) {
+    case TENON_GGUF_HEAD_OPTIONAL:
+        if (!input)
+            return TENON_LOADER_REFUSES;
+        return output ? TENON_LOADER_KEEPS_BOTH : TENON_LOADER_TIES;
+    case TENON_GGUF_HEAD_TIED:
+        return input && !output ? TENON_LOADER_TIES : TENON_LOADER_REFUSES;
+    case TENON_GGUF_HEAD_REQUIRED:
+        return input && output ? TENON_LOADER_KEEPS_BOTH : TENON_LOADER_REFUSES;
+    case TENON_GGUF_HEAD_REVERSED:
+        if (!output)
+            return TENON_LOADER_REFUSES;
+        return input ? TENON_LOADER_KEEPS_BOTH : TENON_LOADER_TIES;
+    case TENON_GGUF_HEAD_NONE:
+        return output ? TENON_LOADER_REFUSES : TENON_LOADER_UNKNOWN;
+    case TENON_GGUF_HEAD_UNKNOWN:
+        break;
+    }
+    return TENON_LOADER_UNKNOWN;
+}
+
+static void note_actions(struct tenon_tying_case *c)
+{
+    const struct tenon_tying *out = c->out;
+
+    if (out->transformers_v4 == TENON_LOADER_DROPS_OUTPUT)
+        tenon_note(c, "transformers 4 ties on load: the stored output matrix is lost");
+    if (out->transformers_v5 == TENON_LOADER_KEEPS_BOTH && out->declared == TENON_YES)
+        tenon_note(c, "transformers 5 sees that the matrices are not equal, warns, and keeps "
+                      "both");
+    if (out->transformers_v4 == TENON_LOADER_RANDOM_OUTPUT && out->input == NULL)
+        tenon_note(c, "transformers 4 ties the output to an input that the file does not hold: "
+                      "both start at random");
+    if (out->llama_cpp == TENON_LOADER_REFUSES && out->output != NULL && out->input != NULL &&
+        c->arch->gguf_head == TENON_GGUF_HEAD_TIED)
+        tenon_note(c, "llama.cpp always reuses the input in this architecture and refuses the "
+                      "extra 'output.weight' as a wrong number of tensors");
+}
+
+void tenon_tying_judge_loaders(struct tenon_tying_case *c)
+{
+    if (c->out->verdict == TENON_VERDICT_HEADLESS || c->packed_output) {
+        if (c->gguf && !c->packed_output)
+            c->out->llama_cpp = judge_llama_cpp(c);
+        return;
+    }
+    if (c->gguf) {
+        c->out->transformers_v4 = c->out->transformers_v5 = judge_import(c);
+        c->out->llama_cpp = judge_llama_cpp(c);
+    } else if (c->has_config && tenon_model_dialect(c->model) != TENON_DIALECT_META) {
+        c->out->transformers_v4 = judge_v4(c, tenon_tying_expected(c, 4));
+        c->out->transformers_v5 = judge_v5(c, tenon_tying_expected(c, 5));
+    }
+    note_actions(c);
+}
