@@ -89,6 +89,27 @@ static void write_names(const char *folder)
     }
 }
 
+/* Command lines: arguments, each ended by NUL. */
+static void write_options(const char *folder)
+{
+    static const struct {
+        const char *name, *args;
+        size_t n;
+    } lines[] = {
+#define LINE(name, args) {name, args, sizeof(args)}
+        LINE("long", "--output\0x\0--threads=4\0--sort\0name\0model"),
+        LINE("letters", "-qvj2\0-o\0x\0--\0-q"),
+        LINE("repeated", "--ids\0001,2-5\0--ids=7\0-"),
+        LINE("sizes", "--max-size\0005GB\0--tolerance\0001e-3"),
+        LINE("unknown", "--threds\0002"),
+        LINE("bare", "-j"),
+#undef LINE
+    };
+
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        write_input(folder, "options", lines[i].name, lines[i].args, lines[i].n);
+}
+
 void gen_corpus_write(const char *folder)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
@@ -110,4 +131,5 @@ void gen_corpus_write(const char *folder)
         gen_files_release(&files);
     }
     write_names(folder);
+    write_options(folder);
 }
