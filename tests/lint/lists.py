@@ -80,7 +80,7 @@ def check_findings(t):
     path = "src/include/tenon/findings.def"
     named = {cols[0]: line for line, cols in rows(t.text(path))}
     used = set()
-    for source in t.files(r"(src|formats)/.*\.(c|h|def)$"):
+    for source in t.files(r"(src|formats|tools)/.*\.(c|h|def)$"):
         if source != path:
             used |= set(re.findall(r'"([a-z0-9_]+)"', t.text(source)))
     for code, line in named.items():
