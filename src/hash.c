@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include "cpu.h"
+#include "digest.h"
 #include "fail.h"
 #include "mem.h"
 #include "model_private.h"
@@ -26,6 +25,7 @@ struct hash_item {
 struct hash_job {
     const struct tenon_model *model;
     const struct tenon_hash_options *options;
+    tenon_digest_update_fn update;
     struct hash_item *items;
     struct tenon_hash *out;
 };
@@ -46,7 +46,7 @@ static int compare_items(const void *a, const void *b)
 }
 
 static enum tenon_status hash_bytes(const struct hash_job *job, const struct tenon_tensor *t,
-                                    unsigned char *buffer, XXH3_state_t *state,
+                                    unsigned char *buffer, struct tenon_digest *digest,
                                     struct tenon_error *err)
 {
     for (uint64_t off = 0; off < t->bytes;) {
@@ -55,7 +55,7 @@ static enum tenon_status hash_bytes(const struct hash_job *job, const struct ten
 
         if (st != TENON_OK)
             return st;
-        XXH3_128bits_update(state, buffer, n);
+        job->update(digest, buffer, n);
         off += n;
     }
     return TENON_OK;
@@ -90,7 +90,7 @@ static enum tenon_status fail_undecodable(const struct tenon_model *model,
 }
 
 static enum tenon_status hash_values(const struct hash_job *job, const struct tenon_tensor *t,
-                                     unsigned char *buffer, XXH3_state_t *state,
+                                     unsigned char *buffer, struct tenon_digest *digest,
                                      struct tenon_error *err)
 {
     struct tenon_logical logical;
@@ -108,7 +108,7 @@ static enum tenon_status hash_values(const struct hash_job *job, const struct te
         if (st != TENON_OK)
             return st;
         order_values(buffer, n * logical.values);
-        XXH3_128bits_update(state, buffer, n * logical.values * sizeof(float));
+        job->update(digest, buffer, n * logical.values * sizeof(float));
         first += n;
     }
     return TENON_OK;
@@ -119,19 +119,17 @@ static enum tenon_status hash_piece(void *user, size_t i, unsigned char *buffer,
 {
     const struct hash_job *job = user;
     const struct hash_item *item = &job->items[i];
-    XXH128_hash_t digest;
-    XXH3_state_t state;
+    struct tenon_digest digest;
     enum tenon_status st;
 
-    XXH3_128bits_reset(&state);
+    tenon_digest_start(&digest);
     if (job->options->values)
-        st = hash_values(job, item->tensor, buffer, &state, err);
+        st = hash_values(job, item->tensor, buffer, &digest, err);
     else
-        st = hash_bytes(job, item->tensor, buffer, &state, err);
+        st = hash_bytes(job, item->tensor, buffer, &digest, err);
     if (st != TENON_OK)
         return st;
-    digest = XXH3_128bits_digest(&state);
-    job->out[item->slot] = (struct tenon_hash){digest.high64, digest.low64};
+    job->out[item->slot] = tenon_digest_finish(&digest);
     *done_bytes = item->tensor->bytes;
     return TENON_OK;
 }
@@ -148,6 +146,7 @@ enum tenon_status tenon_hash_tensors(const struct tenon_model *model, const uint
 
     sweep.n = indices != NULL ? n : model->n_tensors;
     sweep.threads = tenon_threads(job.options->threads);
+    job.update = tenon_digest_choose(tenon_cpu_detect() & ~model->options.cpu_mask_out);
     job.items = tenon_mem_alloc(sweep.n, sizeof(*job.items));
     if (job.items == NULL)
         return tenon_fail_memory(err);
@@ -182,34 +181,34 @@ static int compare_names(const void *a, const void *b)
     return x.len < y.len ? -1 : x.len > y.len;
 }
 
-static void add_u64(XXH3_state_t *state, uint64_t value)
+static void add_u64(struct tenon_digest *digest, uint64_t value)
 {
     unsigned char bytes[8];
 
     for (size_t i = 0; i < sizeof(bytes); i++)
         bytes[i] = (unsigned char)(value >> (8 * i));
-    XXH3_128bits_update(state, bytes, sizeof(bytes));
+    tenon_digest_update(digest, bytes, sizeof(bytes));
 }
 
-static void add_text(XXH3_state_t *state, const char *text, size_t len)
+static void add_text(struct tenon_digest *digest, const char *text, size_t len)
 {
-    add_u64(state, len);
-    XXH3_128bits_update(state, text, len);
+    add_u64(digest, len);
+    tenon_digest_update(digest, text, len);
 }
 
-static void add_tensor(XXH3_state_t *state, const struct named_hash *item, bool values)
+static void add_tensor(struct tenon_digest *digest, const struct named_hash *item, bool values)
 {
     const struct tenon_tensor *t = item->tensor;
     const char *dtype = tenon_dtype_name((enum tenon_dtype)t->dtype);
 
-    add_text(state, t->name.data, t->name.len);
+    add_text(digest, t->name.data, t->name.len);
     if (!values)
-        add_text(state, dtype, strlen(dtype));
-    add_u64(state, t->n_dims);
+        add_text(digest, dtype, strlen(dtype));
+    add_u64(digest, t->n_dims);
     for (uint32_t i = 0; i < t->n_dims; i++)
-        add_u64(state, t->dims[i]);
-    add_u64(state, item->hash->high);
-    add_u64(state, item->hash->low);
+        add_u64(digest, t->dims[i]);
+    add_u64(digest, item->hash->high);
+    add_u64(digest, item->hash->low);
 }
 
 enum tenon_status tenon_hash_model(const struct tenon_model *model,
@@ -217,19 +216,17 @@ enum tenon_status tenon_hash_model(const struct tenon_model *model,
                                    struct tenon_hash *out, struct tenon_error *err)
 {
     struct named_hash *items = tenon_mem_alloc(model->n_tensors, sizeof(*items));
-    XXH128_hash_t digest;
-    XXH3_state_t state;
+    struct tenon_digest digest;
 
     if (items == NULL)
         return tenon_fail_memory(err);
     for (size_t i = 0; i < model->n_tensors; i++)
         items[i] = (struct named_hash){&model->tensors[i], &tensors[i]};
     qsort(items, model->n_tensors, sizeof(*items), compare_names);
-    XXH3_128bits_reset(&state);
+    tenon_digest_start(&digest);
     for (size_t i = 0; i < model->n_tensors; i++)
-        add_tensor(&state, &items[i], values);
-    digest = XXH3_128bits_digest(&state);
-    *out = (struct tenon_hash){digest.high64, digest.low64};
+        add_tensor(&digest, &items[i], values);
+    *out = tenon_digest_finish(&digest);
     tenon_mem_free(items);
     return TENON_OK;
 }
