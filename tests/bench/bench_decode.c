@@ -4,7 +4,8 @@
  *   BF16, of the libggml-cpu beside it), ratio; then for the plain C decoder
  *
  * and for the types that are meant to run at the speed of memory, bytes read and written compared
- * with a memcpy that reads and writes as many in buffers of that size. Without
+ * with a memcpy that reads and writes as many in buffers of that size: once in the second-level
+ * cache, where the pieces that the library decodes lie, once from memory. Without
  * TENON_ORACLE_GGML the columns of ggml stay empty. The best of many short runs counts; the
  * candidates take turns, so that they share what disturbs them. */
 #include <dlfcn.h>
@@ -18,7 +19,7 @@
 #include "ggml_decoders.h"
 #include "quant.h"
 
-enum { SMALL = 1 << 18, LARGE = 1 << 24, N_RUNS = 40, MAX_BYTES_PER_VALUE = 8 };
+enum { SMALL = 1 << 16, LARGE = 1 << 24, N_RUNS = 40, MAX_BYTES_PER_VALUE = 8 };
 
 struct bench {
     struct tenon_quant_ops fast, plain;
