@@ -63,15 +63,58 @@ static const struct field fields[] = {
 
 enum { N_FIELDS = sizeof(fields) / sizeof(fields[0]) };
 
-static void reverse_items(uint8_t *p, size_t width, size_t n)
+static void swap_16(uint8_t *p, size_t n)
 {
-    for (size_t i = 0; i < n; i++, p += width)
-        for (size_t a = 0, b = width - 1; a < b; a++, b--) {
-            uint8_t held = p[a];
+    for (size_t i = 0; i < n; i++) {
+        uint16_t v;
 
-            p[a] = p[b];
-            p[b] = held;
-        }
+        memcpy(&v, p + 2 * i, sizeof(v));
+        v = __builtin_bswap16(v);
+        memcpy(p + 2 * i, &v, sizeof(v));
+    }
+}
+
+static void swap_32(uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t v;
+
+        memcpy(&v, p + 4 * i, sizeof(v));
+        v = __builtin_bswap32(v);
+        memcpy(p + 4 * i, &v, sizeof(v));
+    }
+}
+
+static void swap_64(uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t v;
+
+        memcpy(&v, p + 8 * i, sizeof(v));
+        v = __builtin_bswap64(v);
+        memcpy(p + 8 * i, &v, sizeof(v));
+    }
+}
+
+static void swap_items(uint8_t *p, unsigned width, size_t n)
+{
+    if (width == 2)
+        swap_16(p, n);
+    else if (width == 4)
+        swap_32(p, n);
+    else
+        swap_64(p, n);
+}
+
+/* One field of `n` blocks. */
+static void swap_field(const struct field *field, uint8_t *blocks, size_t block_bytes, size_t n)
+{
+    if ((size_t)field->width * field->count == block_bytes) {
+        swap_items(blocks, field->width, n * field->count);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        swap_items(blocks + i * block_bytes + field->offset, field->width, field->count);
 }
 
 bool tenon_quant_swap(enum tenon_dtype dtype, uint8_t *blocks, size_t n)
@@ -83,8 +126,6 @@ bool tenon_quant_swap(enum tenon_dtype dtype, uint8_t *blocks, size_t n)
         return false;
     for (size_t f = 0; f < N_FIELDS; f++)
         if (fields[f].dtype == dtype)
-            for (size_t i = 0; i < n; i++)
-                reverse_items(blocks + i * info->block_bytes + fields[f].offset, fields[f].width,
-                              fields[f].count);
+            swap_field(&fields[f], blocks, info->block_bytes, n);
     return true;
 }
