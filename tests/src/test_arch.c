@@ -316,6 +316,8 @@ START_TEST(layers_and_experts_are_numbered)
     ck_assert_int_eq(m.role, TENON_ROLE_FFN_DOWN_EXPS);
     ck_assert_int_eq(m.layer, 31);
     ck_assert_int_eq(m.expert, 7);
+    ck_assert_int_eq(match("llama", "model.layers.125.mlp.up_proj.weight").layer, 125);
+    ck_assert_int_eq(match("llama", "blk.999999999.ffn_up.weight").layer, 999999999);
     m = match("deepseek2", "model.layers.3.mlp.experts.255.gate_proj.weight");
     ck_assert_int_eq(m.role, TENON_ROLE_FFN_GATE_EXPS);
     ck_assert_int_eq(m.expert, 255);

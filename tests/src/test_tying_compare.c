@@ -367,6 +367,28 @@ START_TEST(a_quantized_copy_of_something_else_is_different)
 }
 END_TEST
 
+/* In a code book type a single value may move by the range of its block: only the error of whole
+ * rows tells two matrices apart. */
+START_TEST(unrelated_rows_in_a_code_book_type_are_different)
+{
+    unsigned char books[QUANTIZED_ROWS * 66];
+    uint32_t state = 1;
+
+    for (size_t i = 0; i < sizeof(books); i++) {
+        state = state * 1664525u + 1013904223u;
+        books[i] = (unsigned char)(state >> 24);
+    }
+    for (size_t i = 0; i < QUANTIZED_ROWS; i++) {
+        books[i * 66] = 0x00;
+        books[i * 66 + 1] = 0x1c; /* a scale of 2^-8: values of the size of the others */
+    }
+    check_verdict(judge_copies(TENON_DTYPE_F32, source_rows(), TENON_DTYPE_IQ2_XXS, books),
+                  TENON_VERDICT_DIFFERENT);
+    ck_assert_double_gt(tying->evidence.rel_l2, 1);
+    ck_assert_double_lt(tying->evidence.rel_l2, 3);
+}
+END_TEST
+
 /* Rounding of float32 to BF16, to nearest: an independent way to the bits. */
 static uint16_t rounded_half(float value)
 {
@@ -435,6 +457,7 @@ int main(void)
     tcase_add_test(tests, a_quantized_copy_of_a_plain_matrix_is_quantized);
     tcase_add_test(tests, one_row_beyond_rounding_makes_a_quantized_copy_partial);
     tcase_add_test(tests, a_quantized_copy_of_something_else_is_different);
+    tcase_add_test(tests, unrelated_rows_in_a_code_book_type_are_different);
     tcase_add_test(tests, a_matrix_and_its_bf16_rounding_are_quantized);
     tcase_add_test(tests, two_matrices_of_one_plain_type_are_no_roundings_of_each_other);
     suite_add_tcase(suite, tests);
