@@ -1,6 +1,7 @@
 /* Writes samples, and files described by recipes (see testdata/README.md). */
 #include "gen.h"
 #include "gen_corpus.h"
+#include "gen_large.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -113,6 +114,21 @@ static void write_damage(char **args)
     write_files(&files, args[1]);
 }
 
+/* Files of hundreds of MiB, for benchmarks. */
+static void write_large(char **args)
+{
+    if (strcmp(args[0], "vocabulary") == 0)
+        gen_large_vocabulary(args[1]);
+    else if (strcmp(args[0], "tensors") == 0)
+        gen_large_tensors(args[1], 1000000);
+    else if (strcmp(args[0], "sparse") == 0)
+        gen_large_sparse(args[1]);
+    else if (strcmp(args[0], "bf16") == 0)
+        gen_large_bf16(args[1], 1024);
+    else
+        die("vocabulary, tensors, sparse or bf16 expected", args[0]);
+}
+
 static void write_named(char **args)
 {
     write_sample(need_sample(args[0]), args[1]);
@@ -124,9 +140,10 @@ static const struct {
     const char *args;
     void (*run)(char **args);
 } verbs[] = {
-    {"--all", 1, "FOLDER", write_everything},  {"--corpus", 1, "FOLDER", write_corpus},
-    {"--damage", 2, "ID OUT", write_damage},   {"--list", 0, "", list_samples},
-    {"--recipe", 2, "TEXT OUT", write_recipe}, {NULL, 2, "NAME OUT", write_named},
+    {"--all", 1, "FOLDER", write_everything}, {"--corpus", 1, "FOLDER", write_corpus},
+    {"--damage", 2, "ID OUT", write_damage},  {"--large", 2, "KIND OUT", write_large},
+    {"--list", 0, "", list_samples},          {"--recipe", 2, "TEXT OUT", write_recipe},
+    {NULL, 2, "NAME OUT", write_named},
 };
 
 int main(int argc, char **argv)
