@@ -25,7 +25,7 @@ void gen_bytes_release(struct gen_bytes *b)
 
 static unsigned char *extend(struct gen_bytes *b, size_t n)
 {
-    if (b->capacity - b->n < n) {
+    if (b->data == NULL || b->capacity - b->n < n) {
         b->capacity = 2 * b->capacity > b->n + n ? 2 * b->capacity : b->n + n + 64;
         b->data = grow(b->data, b->capacity);
     }
