@@ -35,7 +35,7 @@ size_t TENON_ENCODER(F32)(uint8_t *out, const float *in, size_t n)
 size_t TENON_ENCODER(F16)(uint8_t *out, const float *in, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        tenon_put_f16(out + 2 * i, in[i]);
+        tenon_put_le16(out + 2 * i, tenon_f16_from_f32(in[i]));
     return SIZE_MAX;
 }
 

@@ -4,7 +4,7 @@
  *   F8_E5M2  s eeeee mm    bias 15, IEEE: from 61440 on becomes infinite
  *
  * That is what the casts of torch (float8_e4m3fn, float8_e5m2) and of ml_dtypes do: neither
- * saturates. Compared with ml_dtypes over all float32 of 16 significant bits. */
+ * saturates. tests/oracle/compare_small_encodings.py compares with ml_dtypes. */
 #include "dtype/encode.h"
 
 /* A small float: `mantissa` bits of fraction, exponent bias, the code of everything that is too

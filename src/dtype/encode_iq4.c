@@ -115,6 +115,13 @@ static void put_codes(uint8_t *out, const float *in, float inverse)
         out[i] = (uint8_t)(codes[i] | codes[i + GROUP / 2] << 4);
 }
 
+/* Beyond about 10^18 squares are infinite and a scale may be infinite through infinite. That is a
+ * NaN whose sign differs between processors; the reference has that of x86. */
+static float settle_nan(float scale)
+{
+    return scale == scale ? scale : tenon_f32_from_bits(0xffc00000);
+}
+
 size_t TENON_ENCODER(IQ4_NL)(uint8_t *out, const float *in, size_t n)
 {
     for (size_t b = 0; b < n; b += TENON_LANES) {
@@ -129,7 +136,7 @@ size_t TENON_ENCODER(IQ4_NL)(uint8_t *out, const float *in, size_t n)
         for (size_t j = 0; j < some; j++, in += GROUP, out += TENON_BLOCK_BYTES_IQ4_NL) {
             if (bad < (j + 1) * GROUP)
                 return b * GROUP + bad;
-            tenon_put_f16(out, scales[j]);
+            tenon_put_f16(out, settle_nan(scales[j]));
             put_codes(out + 2, in, invert(scales[j]));
         }
     }

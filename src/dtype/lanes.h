@@ -70,10 +70,24 @@ static inline bool lanes_any(lanes_i32 mask)
     return any != 0;
 }
 
+/* Compilers know the instructions for minimum and maximum in this form only. */
+static inline lanes_i32 lanes_min_i32(lanes_i32 a, lanes_i32 b)
+{
+    for (int j = 0; j < TENON_LANES; j++)
+        a[j] = a[j] < b[j] ? a[j] : b[j];
+    return a;
+}
+
+static inline lanes_i32 lanes_max_i32(lanes_i32 a, lanes_i32 b)
+{
+    for (int j = 0; j < TENON_LANES; j++)
+        a[j] = a[j] > b[j] ? a[j] : b[j];
+    return a;
+}
+
 static inline lanes_i32 lanes_clamp(lanes_i32 v, int32_t low, int32_t high)
 {
-    v = lanes_pick_i32(v > high, lanes_all_i32(high), v);
-    return lanes_pick_i32(v < low, lanes_all_i32(low), v);
+    return lanes_max_i32(lanes_min_i32(v, lanes_all_i32(high)), lanes_all_i32(low));
 }
 
 static inline lanes_f32 lanes_abs(lanes_f32 v)
