@@ -1,5 +1,6 @@
 /* Every encoder that ggml has too, against ggml's, byte for byte: the value sets of value_sets.c
- * and the F32 tensors of real checkpoints, in rows of one block, of several and of many. */
+ * and the F32 tensors of real checkpoints, in rows of one block, of several and of many.
+ * With the argument --golden it prints tests/src/encoded.def instead. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,10 +97,32 @@ static void compare_type(struct comparison *c, const struct tenon_dtype_info *in
         compare_values(c, info, "real weights", n_real);
 }
 
-int main(void)
+/* ggml's blocks of the golden values, for machines without ggml. */
+static void print_golden(struct comparison *c, const struct tenon_dtype_info *info)
+{
+    size_t n_bytes = VALUE_SET_GOLDEN / info->block_elements * info->block_bytes;
+    uint32_t crc = 0;
+
+    for (size_t i = 0; value_set_fill_golden(i, c->values); i++) {
+        ggml_encode(&c->oracle, info->dtype, c->values, c->theirs, 1, VALUE_SET_GOLDEN);
+        crc = blocks_crc32(crc, c->theirs, n_bytes);
+    }
+    printf("X(%s, 0x%08x)\n", info->name, (unsigned)crc);
+}
+
+static void run(struct comparison *c,
+                void (*action)(struct comparison *c, const struct tenon_dtype_info *info))
+{
+    const struct tenon_dtype_info *info;
+
+    for (size_t i = 0; (info = tenon_dtype_at(i)) != NULL; i++)
+        if (ggml_encodes(&c->oracle, info->dtype) && c->ops[0].encode[info->dtype] != NULL)
+            action(c, info);
+}
+
+int main(int argc, char **argv)
 {
     struct comparison c = {0};
-    const struct tenon_dtype_info *info;
 
     if (!ggml_encoders_open(&c.oracle))
         return SKIPPED;
@@ -110,9 +133,14 @@ int main(void)
     c.theirs = malloc(N_VALUES * sizeof(float));
     if (c.values == NULL || c.ours == NULL || c.theirs == NULL)
         return 1;
-    for (size_t i = 0; (info = tenon_dtype_at(i)) != NULL; i++)
-        if (ggml_encodes(&c.oracle, info->dtype) && c.ops[0].encode[info->dtype] != NULL)
-            compare_type(&c, info);
+    if (argc == 2 && strcmp(argv[1], "--golden") == 0) {
+        printf("/* CRC-32 of the golden values of value_sets.h, encoded. Made by test_encode_ggml\n"
+               " * --golden with ggml's own encoders.\n"
+               " * X(id, crc) */\n");
+        run(&c, print_golden);
+        return 0;
+    }
+    run(&c, compare_type);
     printf("%llu bytes compared, %llu differ\n", c.n_bytes, c.n_different);
     free(c.values);
     free(c.ours);

@@ -133,17 +133,29 @@ static const struct value_set sets[] = {
     {"uniform", fill_uniform},
     {"heavy tail", fill_heavy_tail},
     {"tiny", fill_tiny},
-    {"huge", fill_huge},
     {"constant", fill_constant},
     {"zeros", fill_zeros},
     {"sparse", fill_sparse},
     {"lattice", fill_lattice},
     {"one-sided", fill_one_sided},
     {"mixed magnitudes", fill_mixed_magnitudes},
+    {"huge", fill_huge},
     {"bit patterns", fill_patterns},
 };
 
+enum { N_SETS = sizeof(sets) / sizeof(sets[0]) };
+
 const struct value_set *value_set_at(size_t i)
 {
-    return i < sizeof(sets) / sizeof(sets[0]) ? &sets[i] : NULL;
+    return i < N_SETS ? &sets[i] : NULL;
+}
+
+bool value_set_fill_golden(size_t i, float *values)
+{
+    struct blocks_rng rng = {i + 1};
+
+    if (i >= N_SETS)
+        return false;
+    sets[i].fill(&rng, values, VALUE_SET_GOLDEN);
+    return true;
 }

@@ -15,4 +15,8 @@ struct value_set {
 /* Set i = 0, 1, 2 ...; NULL after the last. The first is the normal distribution. */
 const struct value_set *value_set_at(size_t i);
 
+/* For encoded.def: VALUE_SET_GOLDEN values of set i from a fixed seed; false after the last. */
+enum { VALUE_SET_GOLDEN = 1 << 14 };
+bool value_set_fill_golden(size_t i, float *values);
+
 #endif
