@@ -9,7 +9,7 @@
  * b relative buckets, h heads. */
 struct row {
     const char *hf, *gguf, *shape;
-    enum { PLAIN, CONV1D, ROTARY_Q, ROTARY_K } how; /* what a converter does to it */
+    enum { PLAIN, CONV1D, ROTARY_Q, ROTARY_K, PLUS_ONE } how; /* what a converter does to it */
 };
 
 struct gen_kind {
@@ -51,6 +51,22 @@ static const struct row qwen2_rows[] = {
     {"model.layers.#.mlp.up_proj.weight", "blk.#.ffn_up.weight", "fd", PLAIN},
     {"model.layers.#.mlp.down_proj.weight", "blk.#.ffn_down.weight", "df", PLAIN},
     {"model.norm.weight", "output_norm.weight", "d", PLAIN},
+    {NULL, NULL, NULL, PLAIN},
+};
+
+/* As llama, but not permuted, and norms are stored without the one that is added to them. */
+static const struct row gemma_rows[] = {
+    {"model.embed_tokens.weight", "token_embd.weight", "Vd", PLAIN},
+    {"model.layers.#.input_layernorm.weight", "blk.#.attn_norm.weight", "d", PLUS_ONE},
+    {"model.layers.#.self_attn.q_proj.weight", "blk.#.attn_q.weight", "dd", PLAIN},
+    {"model.layers.#.self_attn.k_proj.weight", "blk.#.attn_k.weight", "kd", PLAIN},
+    {"model.layers.#.self_attn.v_proj.weight", "blk.#.attn_v.weight", "kd", PLAIN},
+    {"model.layers.#.self_attn.o_proj.weight", "blk.#.attn_output.weight", "dd", PLAIN},
+    {"model.layers.#.post_attention_layernorm.weight", "blk.#.ffn_norm.weight", "d", PLUS_ONE},
+    {"model.layers.#.mlp.gate_proj.weight", "blk.#.ffn_gate.weight", "fd", PLAIN},
+    {"model.layers.#.mlp.up_proj.weight", "blk.#.ffn_up.weight", "fd", PLAIN},
+    {"model.layers.#.mlp.down_proj.weight", "blk.#.ffn_down.weight", "df", PLAIN},
+    {"model.norm.weight", "output_norm.weight", "d", PLUS_ONE},
     {NULL, NULL, NULL, PLAIN},
 };
 
@@ -209,7 +225,7 @@ const struct gen_kind gen_llama = {"llama",
 const struct gen_kind gen_gemma = {"gemma",
                                    "lm_head.weight",
                                    "output.weight",
-                                   llama_rows,
+                                   gemma_rows,
                                    CONFIG_ROPE("GemmaForCausalLM", "gemma"),
                                    kv_rope};
 const struct gen_kind gen_qwen2 = {"qwen2",
@@ -300,7 +316,7 @@ static uint64_t source_index(const struct row *r, uint64_t rows, uint64_t cols, 
 
     if (r->how == CONV1D)
         return col * rows + row;
-    if (r->how == PLAIN)
+    if (r->how == PLAIN || r->how == PLUS_ONE)
         return row * cols + col;
     /* Halves of a head become pairs: row 2j comes from j, row 2j + 1 from j + width / 2. */
     width = rows / heads;
@@ -318,7 +334,8 @@ static void fill_tensor(struct gen_tensor *t, const struct row *r, bool gguf, ui
 
     for (uint64_t row = 0; row < rows; row++) {
         for (uint64_t col = 0; col < cols; col++)
-            values[col] = gen_value(seed, source_index(gguf ? r : &same, rows, cols, row, col));
+            values[col] = gen_value(seed, source_index(gguf ? r : &same, rows, cols, row, col)) +
+                          (gguf && r->how == PLUS_ONE ? 1.0f : 0.0f);
         gen_tensor_floats(t, values, cols);
     }
 }

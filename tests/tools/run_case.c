@@ -238,7 +238,7 @@ static void write_file(const char *path, const struct gen_bytes *bytes)
 
 static void run_step(void)
 {
-    int out, err, status;
+    int out, err, status = 0;
     pid_t pid;
 
     if (step.ran || step.argc == 0)
