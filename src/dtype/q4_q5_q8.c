@@ -57,16 +57,27 @@ static inline void unpack_nibbles(uint8_t *restrict q, const uint8_t *restrict n
         q[j + HALF] = nibbles[j] >> 4;
 }
 
+/* 16 in byte k of the result where bit k is set, in byte operations on one word: bit k is left
+ * alone in byte k, carried to the top of it, and moved to its place. */
+static inline uint64_t spread_fifth_bits(uint8_t bits)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t alone = bits * ones & 0x8040201008040201u;
+
+    return ((alone + 0x7f * ones) & 0x80 * ones) >> 3;
+}
+
 /* The same with the fifth bits. */
 static inline void unpack_five(uint8_t *restrict q, const uint8_t *restrict fifth,
                                const uint8_t *restrict nibbles)
 {
-    static const uint8_t bit[8] = {1, 2, 4, 8, 16, 32, 64, 128};
-
     unpack_nibbles(q, nibbles);
-    for (int j = 0; j < BLOCK; j += 8)
+    for (int j = 0; j < BLOCK; j += 8) {
+        uint64_t eight = tenon_le64(q + j) | spread_fifth_bits(fifth[j / 8]);
+
         for (int k = 0; k < 8; k++)
-            q[j + k] |= (fifth[j / 8] & bit[k]) != 0 ? 16 : 0;
+            q[j + k] = (uint8_t)(eight >> (8 * k));
+    }
 }
 
 void tenon_decode_Q4_0(float *restrict out, const uint8_t *restrict in, size_t n)
