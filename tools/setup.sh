@@ -40,10 +40,10 @@ ensure_packages() {
         $missing >&2
 }
 
-# Configures (once) and builds; further arguments go to meson setup.
+# Configures (once) and builds: all, or the named targets.
 build_tree() {
     if [ ! -f "$build/build.ninja" ]; then
-        meson setup "$build" "$@" >&2
+        meson setup "$build" >&2
     fi
-    ninja -C "$build" >&2
+    ninja -C "$build" "$@" >&2
 }
