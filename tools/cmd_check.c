@@ -168,7 +168,7 @@ static void check_one(struct tenon_tool *tool, size_t operand, struct outcome *o
     const struct tenon_finding *f;
 
     o->path = tool->operands[operand];
-    if (tenon_tool_open(tool, operand, &o->model, &o->err) != TENON_OK)
+    if (tenon_tool_open_lenient(tool, operand, &o->model, &o->err) != TENON_OK)
         return;
     o->own = tenon_tool_alloc(tenon_model_n_tensors(o->model) + 1, sizeof(*o->own), &o->err);
     if (o->own == NULL || check_tying(tool, o) != TENON_OK)

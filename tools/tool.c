@@ -26,7 +26,7 @@ const struct tenon_opt tenon_common_options[] = {
      .name = "verbose",
      .kind = TENON_OPT_FLAG,
      .field = FIELD(verbose),
-     .help = "more detail"},
+     .help = "more detail, where there is more"},
     {.letter = 'j',
      .name = "threads",
      .kind = TENON_OPT_NUMBER,
@@ -62,23 +62,31 @@ const struct tenon_opt tenon_common_options[] = {
 const size_t tenon_n_common_options =
     sizeof(tenon_common_options) / sizeof(tenon_common_options[0]);
 
-void tenon_tool_open_options(const struct tenon_tool *tool, struct tenon_open_options *options)
+static enum tenon_status open_operand(struct tenon_tool *tool, size_t i, bool lenient,
+                                      struct tenon_model **out, struct tenon_error *err)
 {
-    tenon_open_options_init(options);
-    options->cpu_mask_out = ~(unsigned)tool->common.cpu_mask;
+    struct tenon_open_options options;
+    enum tenon_status st;
+
+    tenon_open_options_init(&options);
+    options.cpu_mask_out = ~(unsigned)tool->common.cpu_mask;
+    options.lenient = lenient;
+    st = tenon_model_open(tool->operands[i], &options, out, err);
+    if (st != TENON_OK)
+        tenon_report_path(err, tool->operands[i]);
+    return st;
 }
 
 enum tenon_status tenon_tool_open(struct tenon_tool *tool, size_t i, struct tenon_model **out,
                                   struct tenon_error *err)
 {
-    struct tenon_open_options options;
-    enum tenon_status st;
+    return open_operand(tool, i, false, out, err);
+}
 
-    tenon_tool_open_options(tool, &options);
-    st = tenon_model_open(tool->operands[i], &options, out, err);
-    if (st != TENON_OK)
-        tenon_report_path(err, tool->operands[i]);
-    return st;
+enum tenon_status tenon_tool_open_lenient(struct tenon_tool *tool, size_t i,
+                                          struct tenon_model **out, struct tenon_error *err)
+{
+    return open_operand(tool, i, true, out, err);
 }
 
 int tenon_tool_fail(struct tenon_tool *tool, const struct tenon_error *err)

@@ -72,12 +72,13 @@ const char *tenon_command_group(int group);
 extern const struct tenon_opt tenon_common_options[];
 extern const size_t tenon_n_common_options;
 
-/* Options for opening a model that follow from the command line. */
-void tenon_tool_open_options(const struct tenon_tool *tool, struct tenon_open_options *options);
-
-/* Opens operand `i`. On failure the error names the path. */
+/* Opens operand `i`. On failure the error names the path. The lenient form takes what the format's
+ * reference reader takes, and what is wrong with it as findings. */
 TENON_MUST_USE enum tenon_status tenon_tool_open(struct tenon_tool *tool, size_t i,
                                                  struct tenon_model **out, struct tenon_error *err);
+TENON_MUST_USE enum tenon_status tenon_tool_open_lenient(struct tenon_tool *tool, size_t i,
+                                                         struct tenon_model **out,
+                                                         struct tenon_error *err);
 
 /* Shows a failure on standard error; returns its exit status. */
 int tenon_tool_fail(struct tenon_tool *tool, const struct tenon_error *err);
