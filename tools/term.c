@@ -1,6 +1,7 @@
 #include "term.h"
 
 #include <langinfo.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +147,11 @@ char *tenon_progress_line(char *buf, const char *what, uint64_t done, uint64_t t
     return buf;
 }
 
+/* Whether the line is on the screen, for a signal handler. */
+static volatile sig_atomic_t line_shown;
+
+static const char clear_line[] = "\r\033[K";
+
 bool tenon_progress_show(uint64_t done, uint64_t total, void *user)
 {
     struct tenon_progress *progress = user;
@@ -158,8 +164,8 @@ bool tenon_progress_show(uint64_t done, uint64_t total, void *user)
     if (t - progress->started < 0.5 || t - progress->last < 0.1)
         return true;
     progress->last = t;
-    progress->shown = true;
-    fprintf(stderr, "\r\033[K%s",
+    line_shown = 1;
+    fprintf(stderr, "%s%s", clear_line,
             tenon_progress_line(line, progress->what, done, total, t - progress->started));
     fflush(stderr);
     return true;
@@ -167,7 +173,14 @@ bool tenon_progress_show(uint64_t done, uint64_t total, void *user)
 
 void tenon_progress_end(struct tenon_progress *progress)
 {
-    if (progress->shown)
-        fputs("\r\033[K", stderr);
-    progress->shown = false;
+    if (line_shown)
+        fputs(clear_line, stderr);
+    line_shown = 0;
+    progress->enabled = false;
+}
+
+void tenon_progress_abort(void)
+{
+    if (line_shown && write(STDERR_FILENO, clear_line, sizeof(clear_line) - 1) < 0)
+        return; /* nothing more can be done in a signal handler */
 }

@@ -43,7 +43,6 @@ char *tenon_term_bar(const struct tenon_term *term, char *buf, uint64_t part, ui
 struct tenon_progress {
     const char *what; /* "hashing" */
     bool enabled;
-    bool shown;
     double started, last; /* seconds of the monotonic clock; 0: not begun */
 };
 
@@ -58,7 +57,10 @@ bool tenon_progress_show(uint64_t done, uint64_t total, void *user);
 char *tenon_progress_line(char *buf, const char *what, uint64_t done, uint64_t total,
                           double seconds);
 
-/* Clears the line. */
+/* Clears the line; there is no more until the next init. */
 void tenon_progress_end(struct tenon_progress *progress);
+
+/* Clears it, whoever shows it. Safe in a signal handler. */
+void tenon_progress_abort(void);
 
 #endif
