@@ -44,12 +44,13 @@ static enum tenon_status prove_same(const struct tenon_model *model, const struc
                                     const struct tenon_tensor *b, bool *out_same,
                                     struct tenon_error *err)
 {
-    unsigned char *left = tenon_mem_alloc(2, CHUNK_BYTES), *right = left + CHUNK_BYTES;
+    unsigned char *left = tenon_mem_alloc(2, CHUNK_BYTES), *right;
     enum tenon_status st = TENON_OK;
     bool same = true;
 
     if (left == NULL)
         return tenon_fail_memory(err);
+    right = left + CHUNK_BYTES;
     for (uint64_t off = 0; st == TENON_OK && same && off < a->bytes;) {
         size_t n = a->bytes - off < CHUNK_BYTES ? (size_t)(a->bytes - off) : CHUNK_BYTES;
 

@@ -28,5 +28,6 @@ const struct tenon_arch tenon_arch_bailing_moe = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 600000,
     .rope_partial = 1,
+    .flags = TENON_ARCH_PERMUTED_QK,
     .rules = &rules,
 };

@@ -19,5 +19,6 @@ const struct tenon_arch tenon_arch_granitemoehybrid = {
     .rope_theta = 10000,
     .rope_partial = 1,
     .embed_scale = TENON_SCALE_CONFIG_VALUE,
+    .flags = TENON_ARCH_PERMUTED_QK,
     .rules = &rules,
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/arch_rules.h"
 #include "check_error.h"
 #include "tiny_model.h"
 
@@ -519,6 +520,32 @@ START_TEST(names_that_many_families_share_decide_nothing)
 END_TEST
 
 /* Each family's marks, taken as a model, lead to it alone: no other family claims them. */
+/* A model that has just what a family is known by, under its usual prefix, is that family's. */
+START_TEST(what_a_family_is_known_by_is_claimed_by_no_other)
+{
+    const struct tenon_arch *arch;
+    size_t n = 0;
+
+    for (size_t i = 0; (arch = tenon_arch_at(i)) != NULL; i++) {
+        const struct tenon_arch_rules *rules = arch->rules;
+        const struct tenon_arch *guessed;
+
+        if (rules->marks[0] == NULL)
+            continue;
+        tiny_begin(&tiny);
+        for (size_t k = 0; rules->marks[k] != NULL; k++)
+            if (rules->marks[k][0] != '!')
+                tiny_name(&tiny, rules->marks[k]);
+        guessed = tenon_model_arch(tiny_end(&tiny, ""));
+        ck_assert_msg(guessed == arch, "%s is taken for %s", arch->name,
+                      guessed != NULL ? guessed->name : "none or several");
+        tiny_free(&tiny);
+        n++;
+    }
+    ck_assert_uint_ge(n, 40);
+}
+END_TEST
+
 START_TEST(roles_and_dialect_of_a_model_are_worked_out)
 {
     const struct tenon_model *model;
@@ -562,6 +589,7 @@ int main(void)
     tcase_add_test(tests, a_name_that_does_not_fit_is_refused);
     tcase_add_test(tests, families_are_guessed_from_names_that_only_they_have);
     tcase_add_test(tests, names_that_many_families_share_decide_nothing);
+    tcase_add_test(tests, what_a_family_is_known_by_is_claimed_by_no_other);
     tcase_add_test(tests, roles_and_dialect_of_a_model_are_worked_out);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
