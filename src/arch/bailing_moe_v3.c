@@ -1,0 +1,32 @@
+/* Ling 3. */
+#include "arch/arch_rules.h"
+
+static const struct tenon_name_rule own_names_rows[] = {
+    NAME_AS("embed_tokens", TOKEN_EMBD, MAIN, RULE_ALIAS),
+    NAME("layers.#.attention.dense", ATTN_OUTPUT),
+    NAME("layers.#.attention.key_layernorm", ATTN_K_NORM),
+    NAME("layers.#.attention.query_key_value", ATTN_QKV),
+    NAME("layers.#.attention.query_layernorm", ATTN_Q_NORM),
+    NAME("word_embeddings", TOKEN_EMBD),
+};
+static const struct tenon_name_set own_names = NAME_SET(own_names_rows, HF);
+
+static const struct tenon_arch_rules rules = {
+    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
+    .sets = {&own_names, &tenon_names_llama, &tenon_names_gguf},
+};
+
+const struct tenon_arch tenon_arch_bailing_moe_v3 = {
+    .name = "bailing_moe_v3",
+    .title = "Ling 3",
+    .model_types = "bailing_moe_v3",
+    .gguf_names = "bailingmoe3",
+    .tie_v4 = TENON_TIE_NO,
+    .tie_v5 = TENON_TIE_NO,
+    .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
+    .position = TENON_POSITION_ROPE,
+    .rope_layout = TENON_ROPE_HALF,
+    .rope_theta = 600000,
+    .rope_partial = 1,
+    .rules = &rules,
+};
