@@ -77,6 +77,14 @@ static bool texts_equal(struct tenon_str a, struct tenon_str b)
     return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
 }
 
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
 static bool scalars_equal(const struct tenon_meta_value *a, const struct tenon_meta_value *b)
 {
     if (a->type != b->type)
@@ -88,7 +96,7 @@ static bool scalars_equal(const struct tenon_meta_value *a, const struct tenon_m
         return a->as.boolean == b->as.boolean;
     case TENON_META_F32:
     case TENON_META_F64:
-        return memcmp(&a->as.f64, &b->as.f64, sizeof(double)) == 0;
+        return bits_of(a->as.f64) == bits_of(b->as.f64); /* NaN is equal, -0 is not 0 */
     case TENON_META_U8:
     case TENON_META_I8:
     case TENON_META_U16:

@@ -201,7 +201,7 @@ static void write_exits(struct tenon_out *out)
 
         tenon_out_printf(out, "*%d*\n\t%s", exit_texts[i].status, exit_texts[i].text);
 #define X(NAME, id, number, exit_status, text)                                                     \
-    if (exit_status == exit_texts[i].status && number != 0) {                                      \
+    if ((exit_status) == exit_texts[i].status && (number) != 0) {                                  \
         tenon_out_text(out, between);                                                              \
         write_scdoc(out, #id);                                                                     \
         between = ", ";                                                                            \
