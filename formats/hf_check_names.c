@@ -3,7 +3,6 @@
 
 #include "fail.h"
 #include "hf_check.h"
-#include "probe.h"
 
 enum scheme {
     SCHEME_BNB_NF4,
@@ -35,32 +34,37 @@ static const char *const scheme_names[N_SCHEMES] = {
 };
 
 /* Endings that only quantizers write. */
+#define SUFFIX(text, scheme)                                                                       \
+    {                                                                                              \
+        text, sizeof(text) - 1, scheme                                                             \
+    }
 static const struct {
-    const char *suffix;
+    const char *text;
+    size_t len;
     enum scheme scheme;
 } suffixes[] = {
-    {".quant_state.bitsandbytes__nf4", SCHEME_BNB_NF4},
-    {".quant_state.bitsandbytes__fp4", SCHEME_BNB_FP4},
-    {".absmax", SCHEME_BNB_4BIT},
-    {".quant_map", SCHEME_BNB_4BIT},
-    {".nested_absmax", SCHEME_BNB_4BIT},
-    {".nested_quant_map", SCHEME_BNB_4BIT},
-    {".SCB", SCHEME_BNB_INT8},
-    {".weight_format", SCHEME_BNB_INT8},
-    {".g_idx", SCHEME_GPTQ},
-    {".qweight", SCHEME_GPTQ_OR_AWQ},
-    {".qzeros", SCHEME_GPTQ_OR_AWQ},
-    {".weight_scale_inv", SCHEME_FP8_BLOCKS},
-    {".weight_scale", SCHEME_SCALED},
-    {".input_scale", SCHEME_SCALED},
-    {".activation_scale", SCHEME_SCALED},
-    {".weight_packed", SCHEME_COMPRESSED},
-    {".weight_shape", SCHEME_COMPRESSED},
-    {".weight_zero_point", SCHEME_COMPRESSED},
-    {".weight._data", SCHEME_QUANTO},
-    {".weight._scale", SCHEME_QUANTO},
-    {"_proj_blocks", SCHEME_MXFP4},
-    {"_proj_scales", SCHEME_MXFP4},
+    SUFFIX(".quant_state.bitsandbytes__nf4", SCHEME_BNB_NF4),
+    SUFFIX(".quant_state.bitsandbytes__fp4", SCHEME_BNB_FP4),
+    SUFFIX(".absmax", SCHEME_BNB_4BIT),
+    SUFFIX(".quant_map", SCHEME_BNB_4BIT),
+    SUFFIX(".nested_absmax", SCHEME_BNB_4BIT),
+    SUFFIX(".nested_quant_map", SCHEME_BNB_4BIT),
+    SUFFIX(".SCB", SCHEME_BNB_INT8),
+    SUFFIX(".weight_format", SCHEME_BNB_INT8),
+    SUFFIX(".g_idx", SCHEME_GPTQ),
+    SUFFIX(".qweight", SCHEME_GPTQ_OR_AWQ),
+    SUFFIX(".qzeros", SCHEME_GPTQ_OR_AWQ),
+    SUFFIX(".weight_scale_inv", SCHEME_FP8_BLOCKS),
+    SUFFIX(".weight_scale", SCHEME_SCALED),
+    SUFFIX(".input_scale", SCHEME_SCALED),
+    SUFFIX(".activation_scale", SCHEME_SCALED),
+    SUFFIX(".weight_packed", SCHEME_COMPRESSED),
+    SUFFIX(".weight_shape", SCHEME_COMPRESSED),
+    SUFFIX(".weight_zero_point", SCHEME_COMPRESSED),
+    SUFFIX(".weight._data", SCHEME_QUANTO),
+    SUFFIX(".weight._scale", SCHEME_QUANTO),
+    SUFFIX("_proj_blocks", SCHEME_MXFP4),
+    SUFFIX("_proj_scales", SCHEME_MXFP4),
 };
 
 /* Parts of a name that only adapters have. */
@@ -106,12 +110,17 @@ static void count(struct tally *tally, const struct tenon_tensor *t)
         tally->first = t;
 }
 
-/* The quantizer that writes such a name, N_SCHEMES for none. */
+/* The quantizer that writes such a name, N_SCHEMES for none. Asked for every tensor, so the last
+ * byte is looked at first. */
 static enum scheme find_scheme(const struct tenon_str *name)
 {
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
-        if (tenon_text_ends_with(name->data, name->len, suffixes[i].suffix))
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        size_t len = suffixes[i].len;
+
+        if (name->len >= len && name->data[name->len - 1] == suffixes[i].text[len - 1] &&
+            memcmp(name->data + name->len - len, suffixes[i].text, len) == 0)
             return suffixes[i].scheme;
+    }
     return N_SCHEMES;
 }
 
