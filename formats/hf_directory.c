@@ -201,11 +201,22 @@ static enum tenon_status take_way(struct folder *f, enum way way, struct tenon_e
     return tenon_hf_open_single(f->model, f->prefix, name, err);
 }
 
+/* Whether the model has that file; its files are sorted by name. */
 static bool is_opened(const struct tenon_model *model, const char *name)
 {
-    for (size_t i = 0; i < tenon_model_n_files(model); i++)
-        if (strcmp(tenon_model_file(model, i)->name, name) == 0)
+    size_t first = 0, last = tenon_model_n_files(model);
+
+    while (first < last) {
+        size_t middle = first + (last - first) / 2;
+        int order = strcmp(name, tenon_model_file(model, middle)->name);
+
+        if (order == 0)
             return true;
+        if (order < 0)
+            last = middle;
+        else
+            first = middle + 1;
+    }
     return false;
 }
 

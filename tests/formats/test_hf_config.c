@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cjson/cJSON.h>
+
 #include "folder.h"
 #include "mem.h"
 #include "text.h"
@@ -354,6 +356,54 @@ START_TEST(a_damaged_tokenizer_is_a_finding)
 }
 END_TEST
 
+static void *counted_malloc(size_t n)
+{
+    return tenon_mem_alloc(n, 1);
+}
+
+/* Opens the folder with each allocation failing in turn, until none does. */
+static void fail_in_turn(void)
+{
+    enum tenon_status st = TENON_ERR_NO_MEMORY;
+    uint64_t n = 0;
+
+    while (st != TENON_OK) {
+        struct tenon_error err = {0};
+
+        ck_assert_uint_lt(n, 1000);
+        tenon_mem_fail_at(++n, false);
+        st = tenon_model_open(dir, NULL, &model, &err);
+        tenon_mem_fail_at(0, false);
+        if (st != TENON_OK)
+            ck_assert_msg(st == TENON_ERR_NO_MEMORY, "%d: %s", (int)n, err.message);
+    }
+    ck_assert_uint_gt(n, 20);
+    tenon_model_free(model);
+    model = NULL;
+}
+
+START_TEST(every_failing_allocation_is_survived)
+{
+    cJSON_Hooks hooks = {counted_malloc, tenon_mem_free};
+
+    cJSON_InitHooks(&hooks);
+    folder_text(
+        dir, "config.json",
+        "{\"model_type\":\"a\",\"architectures\":[\"b\"],\"text_config\":{\"model_type\":\"c\","
+        "\"tie_word_embeddings\":true},\"rope_scaling\":{\"type\":\"x\",\"rope_type\":\"y\"},"
+        "\"quantization_config\":{\"quant_method\":\"q\"},\"hidden_size\":\"z\"}");
+    folder_text(dir, "tokenizer_config.json", "{\"added_tokens_decoder\":{\"7\":{},\"8\":{}}}");
+    folder_text(dir, "added_tokens.json", "{\"<y>\":8}");
+    folder_text(dir, "vocab.json", "{\"a\":-1}");
+    folder_text(dir, "tokenizer.model", "\x0a\x7f");
+    folder_text(dir, "vocab.txt", "a\nb\n");
+    fail_in_turn();
+    folder_text(dir, "tokenizer.json", "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0}}}");
+    fail_in_turn();
+    cJSON_InitHooks(NULL);
+}
+END_TEST
+
 #define COUNT(array) (sizeof(array) / sizeof(array[0]))
 
 int main(void)
@@ -380,6 +430,7 @@ int main(void)
     tcase_add_test(tc, older_vocabularies_are_counted);
     tcase_add_test(tc, without_tokenizer_files_nothing_is_said);
     tcase_add_loop_test(tc, a_damaged_tokenizer_is_a_finding, 0, COUNT(bad_tokenizers));
+    tcase_add_test(tc, every_failing_allocation_is_survived);
     suite_add_tcase(suite, tc);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
