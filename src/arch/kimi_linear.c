@@ -1,4 +1,4 @@
-/* Kimi Linear. */
+/* Kimi Linear and K3. */
 #include "arch/arch_rules.h"
 
 static const struct tenon_arch_rules rules = {
@@ -8,7 +8,7 @@ static const struct tenon_arch_rules rules = {
 
 const struct tenon_arch tenon_arch_kimi_linear = {
     .name = "kimi_linear",
-    .title = "Kimi Linear",
+    .title = "Kimi Linear and K3",
     .model_types = "kimi_linear",
     .gguf_names = "kimi-linear kimi-k3",
     .tie_v4 = TENON_TIE_NO,
