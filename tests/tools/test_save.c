@@ -1,9 +1,12 @@
 /* Files that appear whole or not at all. */
 #include "save.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -114,6 +117,41 @@ START_TEST(a_file_that_came_meanwhile_is_not_replaced)
 }
 END_TEST
 
+/* A limit on the size of files stands for a full disk. */
+START_TEST(a_failed_write_leaves_nothing)
+{
+    const struct rlimit limit = {1000, 1000};
+    char bytes[4000] = {0};
+    struct tenon_save save;
+
+    signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    ck_ok(tenon_save_begin(&save, path, false, &err), err);
+    tenon_out_write(&save.out, bytes, sizeof(bytes));
+    ck_fails(tenon_save_commit(&save, &err), TENON_ERR_IO, err);
+    ck_assert_int_eq(err.sys_errno, EFBIG);
+    tenon_save_release(&save);
+    ck_assert_int_ne(access(path, F_OK), 0);
+}
+END_TEST
+
+START_TEST(a_link_keeps_pointing_at_what_is_replaced)
+{
+    char other[160];
+    struct stat info;
+
+    snprintf(other, sizeof(other), "%s.real", path);
+    save_text("old", false);
+    ck_assert_int_eq(rename(path, other), 0);
+    ck_assert_int_eq(symlink("out.real", path), 0);
+    save_text("new", true);
+    check_content("new");
+    ck_assert_int_eq(lstat(path, &info), 0);
+    ck_assert(S_ISLNK(info.st_mode));
+    unlink(other);
+}
+END_TEST
+
 START_TEST(what_is_no_regular_file_is_never_replaced)
 {
     struct tenon_save save;
@@ -134,6 +172,8 @@ int main(void)
     tcase_add_test(tc, a_signal_handler_removes_the_unfinished_file);
     tcase_add_test(tc, nothing_is_replaced_without_force);
     tcase_add_test(tc, a_file_that_came_meanwhile_is_not_replaced);
+    tcase_add_test(tc, a_failed_write_leaves_nothing);
+    tcase_add_test(tc, a_link_keeps_pointing_at_what_is_replaced);
     tcase_add_test(tc, what_is_no_regular_file_is_never_replaced);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
