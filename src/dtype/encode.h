@@ -23,6 +23,9 @@
 
 #define TENON_INFINITY_BITS 0x7f800000
 
+/* Groups of the K-quants and of IQ4 whose values are all below this are taken for zero. */
+#define TENON_GROUP_EPSILON 1e-15f
+
 static inline void tenon_put_le16(uint8_t *p, uint16_t v)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -96,6 +99,41 @@ static inline int32_t tenon_round(float f)
 static inline int32_t tenon_round_away(float f)
 {
     return (int32_t)(f + __builtin_copysignf(0x1.fffffep-2f, f));
+}
+
+/* 1 / d, and 0 for 0. */
+static inline float tenon_invert(float d)
+{
+    return d != 0 ? 1.0f / d : 0.0f;
+}
+
+/* The same where products with it become integers: 0 also when it is too large for a float32. */
+static inline float tenon_invert_finite(float d)
+{
+    float inverse = tenon_invert(d);
+
+    return __builtin_fabsf(inverse) <= 0x1.fffffep+127f ? inverse : 0.0f;
+}
+
+/* The first value of the largest magnitude, with its sign; NaNs are passed over. */
+static inline float tenon_extreme(const float *values, int n)
+{
+    float extreme = 0;
+
+    for (int i = 0; i < n; i++)
+        if (__builtin_fabsf(values[i]) > __builtin_fabsf(extreme))
+            extreme = values[i];
+    return extreme;
+}
+
+/* The low two bits of 256 codes, those 32 apart in one byte. */
+static inline void tenon_put_two_bits(uint8_t *out, const int32_t *codes)
+{
+    for (int i = 0; i < 64; i++) {
+        const int32_t *q = codes + i / 32 * 128 + i % 32;
+
+        out[i] = (uint8_t)((q[0] & 3) | (q[32] & 3) << 2 | (q[64] & 3) << 4 | (q[96] & 3) << 6);
+    }
 }
 
 /* The bits of the largest magnitude of `n` values: as integers they are in the order of the

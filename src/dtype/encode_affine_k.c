@@ -82,7 +82,7 @@ static void round_scales(struct groups *groups, int n, uint8_t limit)
         tenon_f16_from_f32(round_to_codes(groups->minimum_code, groups->minimum, n, limit));
 }
 
-/* The codes of all values, one a byte, for the scales and minima that will be read back. */
+/* The codes of all values for the scales and minima that will be read back. */
 static inline __attribute__((always_inline)) void take_codes(int32_t *codes, const float *in,
                                                              const struct groups *groups,
                                                              const struct fit_rule *rule, int mask)
@@ -150,11 +150,7 @@ size_t TENON_ENCODER(Q2_K)(uint8_t *out, const float *in, size_t n)
         take_codes(codes, in, &groups, &rule, 15);
         for (int g = 0; g < 16; g++)
             out[g] = (uint8_t)(groups.scale_code[g] | groups.minimum_code[g] << 4);
-        for (int i = 0; i < 64; i++) {
-            const int32_t *q = codes + i / 32 * 128 + i % 32;
-
-            out[16 + i] = (uint8_t)(q[0] | q[32] << 2 | q[64] << 4 | q[96] << 6);
-        }
+        tenon_put_two_bits(out + 16, codes);
         tenon_put_le16(out + 80, groups.d);
         tenon_put_le16(out + 82, groups.dmin);
     }

@@ -12,9 +12,6 @@
 
 enum { GROUP = 32, GROUPS = TENON_BLOCK_IQ4_XS / GROUP, TRIES = 7, N_VALUES = 16 };
 
-/* Groups whose values are all below this are taken for zero. */
-#define NOTHING 1e-15f
-
 static const int8_t values[N_VALUES] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                         1,    13,   25,  38,  53,  69,  89,  113};
 
@@ -60,21 +57,6 @@ static inline void sum_products(const lanes_f32 *x, lanes_f32 inverse, lanes_f32
     *out_wqq = wqq;
 }
 
-/* The first value of the largest magnitude, with its sign. */
-static inline lanes_f32 find_extreme(const lanes_f32 *x)
-{
-    lanes_f32 extreme = lanes_all(0), largest = lanes_all(0);
-
-    for (int i = 0; i < GROUP; i++) {
-        lanes_f32 magnitude = lanes_abs(x[i]);
-        lanes_i32 larger = magnitude > largest;
-
-        extreme = lanes_pick(larger, x[i], extreme);
-        largest = lanes_pick(larger, magnitude, largest);
-    }
-    return extreme;
-}
-
 /* The scales of TENON_LANES groups, one in each lane. */
 static void fit_groups(float *scales, const float *in)
 {
@@ -82,8 +64,8 @@ static void fit_groups(float *scales, const float *in)
     lanes_i32 nothing;
 
     lanes_gather(x, in, GROUP);
-    extreme = find_extreme(x);
-    nothing = lanes_abs(extreme) < NOTHING;
+    extreme = lanes_extreme(x, GROUP);
+    nothing = lanes_abs(extreme) < TENON_GROUP_EPSILON;
     sum_products(x, 1.0f / (-extreme / (float)values[0]), &wqx, &wqq);
     scale = wqx / wqq;
     best = scale * wqx;
@@ -97,11 +79,6 @@ static void fit_groups(float *scales, const float *in)
     }
     scale = lanes_pick(nothing, lanes_all(0), scale);
     memcpy(scales, &scale, sizeof(scale));
-}
-
-static float invert(float d)
-{
-    return d != 0 ? 1.0f / d : 0.0f;
 }
 
 /* The 16 code bytes of a group. */
@@ -137,26 +114,10 @@ size_t TENON_ENCODER(IQ4_NL)(uint8_t *out, const float *in, size_t n)
             if (bad < (j + 1) * GROUP)
                 return b * GROUP + bad;
             tenon_put_f16(out, settle_nan(scales[j]));
-            put_codes(out + 2, in, invert(scales[j]));
+            put_codes(out + 2, in, tenon_invert(scales[j]));
         }
     }
     return SIZE_MAX;
-}
-
-/* The scale of largest magnitude, divided by -32: that group's integer scale is -32. */
-static float find_unit(const float *scales)
-{
-    float extreme = 0, largest = 0;
-
-    for (int g = 0; g < GROUPS; g++) {
-        float magnitude = __builtin_fabsf(scales[g]);
-
-        if (magnitude > largest) {
-            largest = magnitude;
-            extreme = scales[g];
-        }
-    }
-    return -extreme / 32.0f;
 }
 
 static int round_scale(float scaled)
@@ -181,12 +142,13 @@ size_t TENON_ENCODER(IQ4_XS)(uint8_t *out, const float *in, size_t n)
             return b * block + bad;
         for (int g = 0; g < GROUPS; g += TENON_LANES)
             fit_groups(scales + g, in + g * GROUP);
-        d = find_unit(scales);
+        /* The group with the scale of largest magnitude gets the integer scale -32. */
+        d = -tenon_extreme(scales, GROUPS) / 32.0f;
         memset(out + 4, 0, 4);
         for (int g = 0; g < GROUPS; g++) {
-            int code = round_scale(invert(d) * scales[g]);
+            int code = round_scale(tenon_invert(d) * scales[g]);
 
-            put_codes(out + 8 + 16 * g, in + GROUP * g, invert(d * (float)code));
+            put_codes(out + 8 + 16 * g, in + GROUP * g, tenon_invert(d * (float)code));
             out[4 + g / 2] |= (uint8_t)(((code + 32) & 15) << 4 * (g % 2));
             high |= (unsigned)(code + 32) >> 4 << 2 * g;
         }

@@ -10,9 +10,6 @@
 
 enum { BLOCK = TENON_BLOCK_Q3_K, GROUP = 16, GROUPS = BLOCK / GROUP, MAX_ROUNDS = 5 };
 
-/* Groups whose values are all below this are taken for zero. */
-#define NOTHING 1e-15f
-
 struct groups {
     float scale[GROUPS];
     int8_t scale_code[GROUPS]; /* -32 ... 31 */
@@ -28,21 +25,6 @@ struct sums {
 static inline lanes_i32 take_code(lanes_f32 scaled)
 {
     return lanes_clamp(lanes_round(scaled), -4, 3);
-}
-
-/* The first value of the largest magnitude, with its sign. */
-static inline lanes_f32 find_extreme(const lanes_f32 *x)
-{
-    lanes_f32 extreme = lanes_all(0), largest = lanes_all(0);
-
-    for (int i = 0; i < GROUP; i++) {
-        lanes_f32 magnitude = lanes_abs(x[i]);
-        lanes_i32 larger = magnitude > largest;
-
-        extreme = lanes_pick(larger, x[i], extreme);
-        largest = lanes_pick(larger, magnitude, largest);
-    }
-    return extreme;
 }
 
 /* Moves the code `*l` of `x` where that is better; returns the lanes in which it did. */
@@ -74,8 +56,8 @@ static void fit_groups(struct groups *groups, int first, const float *in)
     lanes_i32 nothing, moved = lanes_all_i32(-1);
 
     lanes_gather(x, in, GROUP);
-    scale = find_extreme(x);
-    nothing = lanes_abs(scale) < NOTHING;
+    scale = lanes_extreme(x, GROUP);
+    nothing = lanes_abs(scale) < TENON_GROUP_EPSILON;
     density = -4.0f / scale;
     for (int i = 0; i < GROUP; i++) {
         lanes_f32 w = x[i] * x[i];
@@ -99,16 +81,8 @@ static void fit_groups(struct groups *groups, int first, const float *in)
 
 static void round_scales(struct groups *groups)
 {
-    float extreme = 0, largest = 0, inverse;
+    float extreme = tenon_extreme(groups->scale, GROUPS), inverse;
 
-    for (int g = 0; g < GROUPS; g++) {
-        float magnitude = __builtin_fabsf(groups->scale[g]);
-
-        if (magnitude > largest) {
-            largest = magnitude;
-            extreme = groups->scale[g];
-        }
-    }
     inverse = -32.0f / extreme;
     groups->d = extreme != 0 ? tenon_f16_from_f32(1.0f / inverse) : 0;
     for (int g = 0; g < GROUPS; g++) {
@@ -149,11 +123,7 @@ static void put_codes(uint8_t *high, uint8_t *low, const int32_t *codes)
             bits |= codes[32 * k + i] >> 2 << k;
         high[i] = (uint8_t)bits;
     }
-    for (int i = 0; i < 64; i++) {
-        const int32_t *q = codes + i / 32 * 128 + i % 32;
-
-        low[i] = (uint8_t)((q[0] & 3) | (q[32] & 3) << 2 | (q[64] & 3) << 4 | (q[96] & 3) << 6);
-    }
+    tenon_put_two_bits(low, codes);
 }
 
 size_t TENON_ENCODER(Q3_K)(uint8_t *out, const float *in, size_t n)

@@ -82,7 +82,7 @@ static inline void invert(struct scaling *s, float bias)
     const float largest = 0x1.fffffep+127f;
     bool usable;
 
-    s->inverse = s->d != 0 ? 1.0f / s->d : 0.0f;
+    s->inverse = tenon_invert(s->d);
     s->bias = bias;
     usable = __builtin_fabsf(s->inverse) <= largest && __builtin_fabsf(s->d) <= largest;
     if (!usable)

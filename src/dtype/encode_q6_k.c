@@ -9,9 +9,6 @@
 
 enum { BLOCK = TENON_BLOCK_Q6_K, GROUP = 16, GROUPS = BLOCK / GROUP };
 
-/* Groups and blocks whose values are all below this are taken for zero. */
-#define NOTHING 1e-15f
-
 /* For each group: its scale, and codes per unit of x, 0 where all codes of the group are 0. */
 struct groups {
     float scale[GROUPS];
@@ -42,21 +39,6 @@ static inline void sum_products(const lanes_f32 *x, lanes_f32 density, lanes_f32
     *out_wll = wll;
 }
 
-/* The first value of the largest magnitude, with its sign. */
-static inline lanes_f32 find_extreme(const lanes_f32 *x)
-{
-    lanes_f32 extreme = lanes_all(0), largest = lanes_all(0);
-
-    for (int i = 0; i < GROUP; i++) {
-        lanes_f32 magnitude = lanes_abs(x[i]);
-        lanes_i32 larger = magnitude > largest;
-
-        extreme = lanes_pick(larger, x[i], extreme);
-        largest = lanes_pick(larger, magnitude, largest);
-    }
-    return extreme;
-}
-
 /* Fits TENON_LANES groups, one in each lane. */
 static void fit_groups(struct groups *groups, int first, const float *in)
 {
@@ -64,8 +46,8 @@ static void fit_groups(struct groups *groups, int first, const float *in)
     lanes_i32 nothing;
 
     lanes_gather(x, in, GROUP);
-    extreme = find_extreme(x);
-    nothing = lanes_abs(extreme) < NOTHING;
+    extreme = lanes_extreme(x, GROUP);
+    nothing = lanes_abs(extreme) < TENON_GROUP_EPSILON;
     density = -32.0f / extreme;
     sum_products(x, density, &wxl, &wll);
     scale = lanes_pick(wll != 0.0f, wxl / wll, lanes_all(0));
@@ -91,17 +73,9 @@ static void fit_groups(struct groups *groups, int first, const float *in)
 /* False when the whole block counts as zero. */
 static bool round_scales(struct groups *groups)
 {
-    float extreme = 0, largest = 0, inverse;
+    float extreme = tenon_extreme(groups->scale, GROUPS), inverse;
 
-    for (int g = 0; g < GROUPS; g++) {
-        float magnitude = __builtin_fabsf(groups->scale[g]);
-
-        if (magnitude > largest) {
-            largest = magnitude;
-            extreme = groups->scale[g];
-        }
-    }
-    if (largest < NOTHING)
+    if (__builtin_fabsf(extreme) < TENON_GROUP_EPSILON)
         return false;
     inverse = -128.0f / extreme;
     groups->d = tenon_f16_from_f32(1.0f / inverse);

@@ -6,14 +6,6 @@
 
 enum { BLOCK = TENON_BLOCK_Q8_0 };
 
-/* Where 1 / d is too large for a float32 all codes are 0. */
-static float invert(float d)
-{
-    float inverse = d != 0 ? 1.0f / d : 0.0f;
-
-    return inverse <= 0x1.fffffep+127f ? inverse : 0.0f;
-}
-
 size_t TENON_ENCODER(Q8_0)(uint8_t *out, const float *in, size_t n)
 {
     for (size_t b = 0; b < n; b++, in += BLOCK, out += TENON_BLOCK_BYTES_Q8_0) {
@@ -23,7 +15,7 @@ size_t TENON_ENCODER(Q8_0)(uint8_t *out, const float *in, size_t n)
         if (largest >= TENON_INFINITY_BITS)
             return b * BLOCK + tenon_find_not_finite(in, BLOCK);
         d = tenon_f32_from_bits((uint32_t)largest) / 127.0f;
-        inverse = invert(d);
+        inverse = tenon_invert_finite(d);
         tenon_put_f16(out, d);
         for (int i = 0; i < BLOCK; i++)
             out[2 + i] = (uint8_t)tenon_round_away(in[i] * inverse);

@@ -17,11 +17,10 @@ static bool take_codes(int32_t *codes, float *out_d, const float *in)
 {
     int32_t largest = tenon_largest_magnitude(in, BLOCK);
     float d = tenon_f32_from_bits((uint32_t)largest);
-    float inverse = d != 0 ? 1.0f / d : 0.0f;
+    float inverse = tenon_invert_finite(d);
 
     if (largest >= TENON_INFINITY_BITS)
         return false;
-    inverse = inverse <= 0x1.fffffep+127f ? inverse : 0.0f;
     for (int i = 0; i < BLOCK; i++)
         codes[i] = tenon_round_away(in[i] * inverse) + 1;
     *out_d = d;
@@ -67,11 +66,7 @@ size_t TENON_ENCODER(TQ2_0)(uint8_t *out, const float *in, size_t n)
 
         if (!take_codes(codes, &d, in))
             return b * BLOCK + tenon_find_not_finite(in, BLOCK);
-        for (int i = 0; i < 64; i++) {
-            const int32_t *q = codes + i / 32 * 128 + i % 32;
-
-            out[i] = (uint8_t)(q[0] | q[32] << 2 | q[64] << 4 | q[96] << 6);
-        }
+        tenon_put_two_bits(out, codes);
         tenon_put_f16(out + 64, d);
     }
     return SIZE_MAX;

@@ -115,6 +115,21 @@ static inline lanes_i32 lanes_round(lanes_f32 v)
     return ((lanes_i32)(v + 12582912.0f) & 0x007fffff) - 0x00400000;
 }
 
+/* In each lane the first of `n` values of the largest magnitude, with its sign. */
+static inline lanes_f32 lanes_extreme(const lanes_f32 *x, int n)
+{
+    lanes_f32 extreme = lanes_all(0), largest = lanes_all(0);
+
+    for (int i = 0; i < n; i++) {
+        lanes_f32 magnitude = lanes_abs(x[i]);
+        lanes_i32 larger = magnitude > largest;
+
+        extreme = lanes_pick(larger, x[i], extreme);
+        largest = lanes_pick(larger, magnitude, largest);
+    }
+    return extreme;
+}
+
 /* Lane j of out[i] is in[j * n + i]: runs of n values next to each other become lanes. */
 static inline void lanes_gather(lanes_f32 *out, const float *in, size_t n)
 {
