@@ -99,16 +99,19 @@ static inline void take_codes(uint8_t *codes, const float *in, const struct scal
     }
 }
 
-/* Eight codes are handled at once, as bytes of a word. */
-static const uint64_t ones = 0x0101010101010101;
-
-/* Bit i is bit 4 of code i. The product brings bit 8k of the word to bit 56 + k. */
-static inline void put_high_bits(uint8_t *out, const uint8_t *codes)
+/* Bit i is bit 4 of code i, which is then cleared. Eight codes are handled at once, as bytes of a
+ * word; the product brings bit 8k of it to bit 56 + k. */
+static inline void take_high_bits(uint8_t *out, uint8_t *codes)
 {
+    const uint64_t ones = 0x0101010101010101;
+
     for (int k = 0; k < BLOCK / 8; k++)
         out[k] = (uint8_t)((tenon_le64(codes + 8 * k) >> 4 & ones) * 0x0102040810204080 >> 56);
+    for (int i = 0; i < BLOCK; i++)
+        codes[i] &= 15;
 }
 
+/* Codes below 16, eight at once. */
 static inline void put_nibbles(uint8_t *out, const uint8_t *codes)
 {
     for (int k = 0; k < HALF; k += 8) {
@@ -116,7 +119,7 @@ static inline void put_nibbles(uint8_t *out, const uint8_t *codes)
 
         memcpy(&low, codes + k, sizeof(low));
         memcpy(&high, codes + k + HALF, sizeof(high));
-        low = (low & 15 * ones) | (high & 15 * ones) << 4;
+        low |= high << 4;
         memcpy(out + k, &low, sizeof(low));
     }
 }
@@ -149,7 +152,7 @@ encode_blocks(uint8_t *out, const float *in, size_t n, int levels, bool has_mini
             out += 2;
         }
         if (levels == 32) {
-            put_high_bits(out, codes);
+            take_high_bits(out, codes);
             out += 4;
         }
         put_nibbles(out, codes);
