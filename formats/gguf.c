@@ -128,6 +128,9 @@ static enum tenon_status read_version(struct tenon_gguf *g, struct tenon_error *
                           g->cursor.swapped ? " (big-endian)" : "", NEWEST_VERSION);
     g->version = word;
     g->length_bytes = word == 1 ? 4 : 8;
+    if (word == 1)
+        return tenon_gguf_find_fault(g, err, "old_version", off, nothing,
+                                     "version 1, which the loader does not read any more");
     if (g->cursor.swapped && word < 3)
         return tenon_gguf_find_fault(g, err, "big_endian_too_old", off, nothing,
                                      "big-endian, which version %u does not provide for",

@@ -101,9 +101,9 @@ static enum tenon_status check_tail(struct tenon_gguf *g, uint64_t end, uint64_t
     bool tight = false, aligned = false;
     enum tenon_status st;
 
-    if (size >= end && size < padded && g->n_records != 0)
-        return tenon_gguf_find_fault(g, err, "final_padding_missing", end, nothing,
-                                     "%" PRIu64 " bytes of padding are missing at the end",
+    if (size < padded && g->n_records != 0)
+        return tenon_gguf_find_fault(g, err, "final_padding_missing", size < end ? size : end,
+                                     nothing, "%" PRIu64 " bytes of padding are missing at the end",
                                      padded - size);
     if (size <= end)
         return TENON_OK;

@@ -247,6 +247,9 @@ static enum tenon_status check_key(struct tenon_gguf *g, const struct tenon_gguf
         return tenon_gguf_find_fault(g, err, "key_too_long", pair->offset, key,
                                      "a key of %zu bytes, at most %d are allowed", key.len,
                                      SPEC_KEY_BYTES);
+    if (memchr(key.data, '\0', key.len) != NULL)
+        return tenon_gguf_find_fault(g, err, "nul_in_name", pair->offset, key,
+                                     "the loader takes the key to end at its first NUL");
     if (!is_ascii(key))
         return tenon_gguf_find_fault(g, err, "key_not_ascii", pair->offset, key,
                                      "the key is not printable ASCII");

@@ -2,6 +2,7 @@
 #include "gguf.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "fail.h"
 #include "text.h"
@@ -91,6 +92,9 @@ static enum tenon_status check_name(struct tenon_gguf *g, const struct tenon_ggu
     if (name.len == 0)
         return tenon_gguf_find_fault(g, err, "name_empty", r->offset, name,
                                      "a tensor without a name");
+    if (memchr(name.data, '\0', name.len) != NULL)
+        return tenon_gguf_find_fault(g, err, "nul_in_name", r->offset, name,
+                                     "the loader takes the name to end at its first NUL");
     if (!tenon_utf8_valid(name.data, name.len))
         return tenon_gguf_find_fault(g, err, "name_not_utf8", r->offset, name,
                                      "the name is not UTF-8");
