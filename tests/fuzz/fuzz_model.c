@@ -77,6 +77,18 @@ static void walk_findings(const struct tenon_model *model)
     }
 }
 
+static void analyse(const struct tenon_model *model)
+{
+    struct tenon_tying_options options;
+    struct tenon_tying *tying = NULL;
+    struct tenon_error err = {0};
+
+    tenon_tying_options_init(&options);
+    options.threads = 1;
+    if (tenon_tying_analyse(model, &options, &tying, &err) == TENON_OK)
+        tenon_tying_free(tying);
+}
+
 void fuzz_model(const uint8_t *data, size_t size, const char *format)
 {
     struct tenon_open_options options;
@@ -97,6 +109,7 @@ void fuzz_model(const uint8_t *data, size_t size, const char *format)
         walk_meta(model);
         walk_tensors(model);
         walk_findings(model);
+        analyse(model);
         tenon_model_free(model);
     }
 }

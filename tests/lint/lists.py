@@ -64,14 +64,13 @@ def check_commands(t):
 
 
 def check_statuses(t):
-    """Each status that the library uses is produced by a row of damage or named by a test."""
+    """Each status is produced by a row of damage or named by a test."""
     path = "src/include/tenon/errors.def"
-    library = "".join(t.text(p) for p in t.files(r"(src|formats)/.*\.c$"))
     tests = "".join(t.text(p) for p in t.files(r"tests/.*\.(c|test)$"))
     damage = {cols[2] for p in t.files(r"testdata/corrupt_\w+\.def$") for _, cols in rows(t.text(p))}
     for line, cols in rows(t.text(path)):
         name = f"TENON_ERR_{cols[0]}"
-        if cols[1] not in damage and name not in tests and name in library:
+        if cols[1] not in damage and name not in tests and cols[0] != "OK":
             t.fault(path, line, f"no test produces {cols[1]}")
 
 
