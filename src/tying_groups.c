@@ -1,6 +1,6 @@
 /* Sets of tensors with identical contents. Tensors of one size and type are hashed where there
- * is more than one of them; equal hashes propose, bytes decide. One-dimensional tensors are left
- * out: norms that are all ones, or biases that are all zeros, are equal by nature. */
+ * is more than one of them; equal hashes propose, bytes decide. Vectors count too, although norms
+ * that are all ones are equal by nature: who asks can tell them by their shapes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ static bool same_hash(const struct member *a, const struct member *b)
     return same_kind(a, b) && a->hash.high == b->hash.high && a->hash.low == b->hash.low;
 }
 
-/* Candidates: matrices that hold something, of which at least two are of one kind. */
+/* Candidates: tensors that hold something, of which at least two are of one kind. */
 static void collect(struct grouping *g)
 {
     const struct tenon_model *model = g->c->model;
@@ -76,7 +76,7 @@ static void collect(struct grouping *g)
     for (size_t i = 0; i < model->n_tensors; i++) {
         const struct tenon_tensor *t = &model->tensors[i];
 
-        if (t->n_dims < 2 || t->bytes == 0)
+        if (t->bytes == 0)
             continue;
         g->members[g->n++] =
             (struct member){.index = (uint32_t)i, .dtype = t->dtype, .bytes = t->bytes};

@@ -257,15 +257,20 @@ static void write_saving(struct tenon_tool *tool, const struct tenon_tying *t)
                      tenon_out_count(count, t->saving_parameters), 100 * t->saving_fraction);
 }
 
+/* Matrices only: that some norms are equal says little, and a page of them hides the rest. */
 static void write_groups(struct tenon_tool *tool, const struct tenon_model *model,
                          const struct tenon_tying *t)
 {
+    const char *title = "Same bytes";
     size_t i = 0;
 
-    for (size_t g = 0; g < t->n_groups; g++) {
+    for (size_t g = 0; g < t->n_groups; i = t->group_ends[g++]) {
         const char *between = "";
 
-        begin_line(tool, g == 0 ? "Same bytes" : "");
+        if (tenon_model_tensor(model, t->group_members[i])->n_dims < 2)
+            continue;
+        begin_line(tool, title);
+        title = "";
         for (; i < t->group_ends[g]; i++) {
             struct tenon_str name = tenon_model_tensor(model, t->group_members[i])->name;
 

@@ -4,7 +4,7 @@
 #include "mem.h"
 #include "tying_helpers.h"
 
-START_TEST(equal_matrices_are_grouped_and_equal_vectors_are_not)
+START_TEST(equal_tensors_are_grouped_the_largest_first)
 {
     begin();
     input(TENON_DTYPE_F32, ROWS, COLS, matrix());
@@ -17,7 +17,7 @@ START_TEST(equal_matrices_are_grouped_and_equal_vectors_are_not)
     tiny_add(&tiny, "d", TENON_DTYPE_I32, 4, 4, unrelated());
     tiny_add(&tiny, "e", TENON_DTYPE_F32, ROWS, COLS, matrix());
     judge("llama");
-    ck_assert_uint_eq(tying->n_groups, 2);
+    ck_assert_uint_eq(tying->n_groups, 3);
     ck_assert_uint_eq(tying->group_ends[0], 3);
     ck_assert_uint_eq(tying->group_ends[1], 5);
     ck_assert_uint_eq(tying->group_members[0], 0);
@@ -25,6 +25,9 @@ START_TEST(equal_matrices_are_grouped_and_equal_vectors_are_not)
     ck_assert_uint_eq(tying->group_members[2], 8);
     ck_assert_uint_eq(tying->group_members[3], 1);
     ck_assert_uint_eq(tying->group_members[4], 6);
+    ck_assert_uint_eq(tying->group_ends[2], 7);
+    ck_assert_uint_eq(tying->group_members[5], 2);
+    ck_assert_uint_eq(tying->group_members[6], 3);
 }
 END_TEST
 
@@ -143,7 +146,7 @@ int main(void)
     TCase *tests = tcase_create("all");
 
     tcase_add_checked_fixture(tests, NULL, tear_down);
-    tcase_add_test(tests, equal_matrices_are_grouped_and_equal_vectors_are_not);
+    tcase_add_test(tests, equal_tensors_are_grouped_the_largest_first);
     tcase_add_test(tests, groups_are_left_out_on_request);
     tcase_add_test(tests, rows_may_be_wider_than_a_tile_and_many);
     tcase_add_test(tests, figures_do_not_depend_on_the_number_of_threads);

@@ -57,8 +57,8 @@ struct tenon_evidence {
 
 struct tenon_tying_options {
     unsigned threads; /* 0: as many as the machine has processors */
-    bool groups;      /* look for equal tensors of two dimensions and more in the whole model; reads
-                       * all that are of one size and type */
+    bool groups;      /* look for equal tensors in the whole model; reads all that are of one size
+                       * and type */
     bool values;      /* compare values where bytes differ (reads both matrices) */
 };
 
