@@ -47,36 +47,71 @@ static inline lanes_i32 improve_code(lanes_f32 *l, lanes_f32 x, struct sums *sum
     return better;
 }
 
-/* Fits TENON_LANES groups, one in each lane. A lane in which a round moved nothing would move
- * nothing in the next, so rounds that only others need do no harm. */
-static void fit_groups(struct groups *groups, int first, const float *in)
+/* TENON_LANES groups, one in each lane. */
+struct fit {
+    lanes_f32 x[GROUP], codes[GROUP];
+    struct sums sums;
+};
+
+static void begin_fit(struct fit *fit, const float *in)
 {
-    lanes_f32 x[GROUP], codes[GROUP], density, scale;
-    struct sums sums = {lanes_all(0), lanes_all(0)};
-    lanes_i32 nothing, moved = lanes_all_i32(-1);
+    lanes_f32 density;
 
-    lanes_gather(x, in, GROUP);
-    scale = lanes_extreme(x, GROUP);
-    nothing = lanes_abs(scale) < TENON_GROUP_EPSILON;
-    density = -4.0f / scale;
+    lanes_gather(fit->x, in, GROUP);
+    density = -4.0f / lanes_extreme(fit->x, GROUP);
+    fit->sums = (struct sums){lanes_all(0), lanes_all(0)};
     for (int i = 0; i < GROUP; i++) {
-        lanes_f32 w = x[i] * x[i];
+        lanes_f32 x = fit->x[i], w = x * x;
 
-        codes[i] = lanes_to_f32(take_code(density * x[i]));
-        sums.wxl += w * x[i] * codes[i];
-        sums.wll += w * codes[i] * codes[i];
+        fit->codes[i] = lanes_to_f32(take_code(density * x));
+        fit->sums.wxl += w * x * fit->codes[i];
+        fit->sums.wll += w * fit->codes[i] * fit->codes[i];
     }
+}
+
+/* Improves two fits in turn, since each step waits for the one before it in the same fit. A lane in
+ * which a round moved nothing would move nothing in the next, so rounds that only others need do
+ * no harm. */
+static void improve_fits(struct fit *a, struct fit *b)
+{
+    struct sums a_sums = a->sums, b_sums = b->sums;
+    lanes_i32 moved = lanes_all_i32(-1);
+
     for (int round = 0; round < MAX_ROUNDS && lanes_any(moved); round++) {
         moved = lanes_all_i32(0);
-        for (int i = 0; i < GROUP; i++)
-            moved |= improve_code(&codes[i], x[i], &sums);
+        for (int i = 0; i < GROUP; i++) {
+            moved |= improve_code(&a->codes[i], a->x[i], &a_sums);
+            moved |= improve_code(&b->codes[i], b->x[i], &b_sums);
+        }
     }
-    scale = lanes_pick(sums.wll > 0.0f, sums.wxl / sums.wll, lanes_all(0));
-    scale = lanes_pick(nothing, lanes_all(0), scale);
+    a->sums = a_sums;
+    b->sums = b_sums;
+}
+
+static void end_fit(struct groups *groups, int first, const struct fit *fit)
+{
+    lanes_i32 nothing = lanes_abs(lanes_extreme(fit->x, GROUP)) < TENON_GROUP_EPSILON;
+    lanes_f32 scale = fit->sums.wxl / fit->sums.wll;
+
+    scale = lanes_pick((fit->sums.wll > 0.0f) & ~nothing, scale, lanes_all(0));
     memcpy(groups->scale + first, &scale, sizeof(scale));
     for (int i = 0; i < GROUP; i++)
         for (int j = 0; j < TENON_LANES; j++)
-            groups->codes[(first + j) * GROUP + i] = nothing[j] != 0 ? 0 : (int32_t)codes[i][j] + 4;
+            groups->codes[(first + j) * GROUP + i] =
+                nothing[j] != 0 ? 0 : (int32_t)fit->codes[i][j] + 4;
+}
+
+static void fit_groups(struct groups *groups, const float *in)
+{
+    for (int g = 0; g < GROUPS; g += 2 * TENON_LANES) {
+        struct fit a, b;
+
+        begin_fit(&a, in + g * GROUP);
+        begin_fit(&b, in + (g + TENON_LANES) * GROUP);
+        improve_fits(&a, &b);
+        end_fit(groups, g, &a);
+        end_fit(groups, g + TENON_LANES, &b);
+    }
 }
 
 static void round_scales(struct groups *groups)
@@ -134,8 +169,7 @@ size_t TENON_ENCODER(Q3_K)(uint8_t *out, const float *in, size_t n)
 
         if (bad < BLOCK)
             return b * BLOCK + bad;
-        for (int g = 0; g < GROUPS; g += TENON_LANES)
-            fit_groups(&groups, g, in + g * GROUP);
+        fit_groups(&groups, in);
         round_scales(&groups);
         take_codes(&groups, in);
         put_codes(out, out + 32, groups.codes);
