@@ -2,6 +2,10 @@
 # the top of the tree. Sets build (the build folder, TENON_BUILD_DIR or "build").
 
 build=${TENON_BUILD_DIR:-build}
+case $build in
+/*) ;;
+*) build=$PWD/$build ;;
+esac
 
 # What building takes, and what testing takes beyond that; Debian's names.
 build_packages='gcc libc6-dev libcjson-dev libxxhash-dev meson ninja-build pkg-config python3'
@@ -40,10 +44,15 @@ ensure_packages() {
         $missing >&2
 }
 
-# Configures (once) and builds: all, or the named targets.
+# Configures, again if it was for something else ($1: "demo" or "check") and other packages may have
+# come since, and builds: all, or the targets that follow.
 build_tree() {
     if [ ! -f "$build/build.ninja" ]; then
         meson setup "$build" >&2
+    elif [ ! -f "$build/set-up-for-$1" ]; then
+        meson setup --reconfigure "$build" >&2
     fi
+    : >"$build/set-up-for-$1"
+    shift
     ninja -C "$build" "$@" >&2
 }
