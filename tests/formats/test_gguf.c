@@ -283,8 +283,8 @@ static const char *const allocating[] = {
     "sample:untied_gguf",
     "sample:vocab_gguf",
     /* A finding of each kind, and a size that is derived. */
-    "gguf:3,3,3 kv:'',0 u8:1 kv:'b',7 u8:2 kv:'general.architecture',4 u32:1 "
-    "tensor:'a',[256],200,64 tensor:'b',[8],0,0 tensor:'c',[8],0,0 align:32 zeros:64 zeros:99",
+    ("gguf:3,3,3 kv:'',0 u8:1 kv:'b',7 u8:2 kv:'general.architecture',4 u32:1 "
+     "tensor:'a',[256],200,64 tensor:'b',[8],0,0 tensor:'c',[8],0,0 align:32 zeros:64 zeros:99"),
 };
 
 START_TEST(each_allocation_may_fail)
