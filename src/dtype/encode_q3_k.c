@@ -132,7 +132,8 @@ static void round_scales(struct groups *groups)
 static void take_codes(struct groups *groups, const float *in)
 {
     for (int i = 0; i < BLOCK; i += TENON_LANES) {
-        float d = tenon_f32_from_f16(groups->d) * groups->scale_code[i / GROUP];
+        int g = i / GROUP;
+        float d = tenon_f32_from_f16(groups->d) * groups->scale_code[g];
 
         if (d != 0)
             lanes_store_i32(groups->codes + i, take_code(lanes_load(in + i) / d) + 4);

@@ -141,8 +141,8 @@ encode_blocks(uint8_t *out, const float *in, size_t n, int levels, bool has_mini
             s.d = (tenon_f32_from_bits(bounds.high) - s.base) / (float)(levels - 1);
             invert(&s, 0.5f);
         } else {
-            s.d = find_extreme(in, &bounds) / (float)(-levels / 2);
-            invert(&s, (float)(levels / 2) + 0.5f);
+            s.d = find_extreme(in, &bounds) / (-0.5f * (float)levels);
+            invert(&s, 0.5f * (float)levels + 0.5f);
         }
         take_codes(codes, in, &s, levels - 1);
         tenon_put_f16(out, s.d);
