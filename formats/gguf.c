@@ -196,7 +196,7 @@ static enum tenon_status read_alignment(struct tenon_gguf *g, struct tenon_error
             tenon_fail(err, TENON_ERR_CORRUPT, pair->value_off,
                        "the alignment is of type %s, a power of two of type u32 is needed",
                        tenon_meta_type_name(value.type));
-        tenon_fail_subject(err, key.data, key.len);
+        tenon_fail_subject(err, "key", key.data, key.len);
         return TENON_ERR_CORRUPT;
     }
     g->alignment = (uint64_t)alignment;

@@ -56,21 +56,33 @@ static enum tenon_status read_array_head(struct tenon_gguf *g, struct level *out
     return tenon_gguf_check_count(g, count, least, count_off, "array elements", err);
 }
 
-/* Passes over as many of `count` strings as are loaded already; returns how many that were. */
+/* Passes over as many of `count` strings as are loaded already; returns how many that were. Each
+ * length says where the next one stands, so this takes what a load and two additions take: the
+ * usual kind of file has a loop of its own, without a choice inside. */
 static uint64_t pass_loaded_strings(struct tenon_gguf *g, uint64_t count)
 {
     struct tenon_cursor *c = &g->cursor;
-    const unsigned char *p = tenon_cursor_at(c, c->pos), *end = tenon_cursor_at(c, c->loaded);
-    uint64_t done = 0, len;
+    const unsigned char *start = tenon_cursor_at(c, c->pos), *p = start;
+    const unsigned char *end = tenon_cursor_at(c, c->loaded);
+    uint64_t done = 0, len, limit = g->limits->string_bytes;
 
-    while (done < count && (size_t)(end - p) >= g->length_bytes) {
-        len = g->length_bytes == 4 ? tenon_load_u32(p, c->swapped) : tenon_load_u64(p, c->swapped);
-        if (len > (size_t)(end - p) - g->length_bytes || len > g->limits->string_bytes)
-            break;
-        p += g->length_bytes + len;
-        done++;
+    if (g->length_bytes == 8 && !c->swapped) {
+        for (; done < count && (size_t)(end - p) >= 8; done++) {
+            len = tenon_load_u64(p, false);
+            if (len > (size_t)(end - p) - 8 || len > limit)
+                break;
+            p += 8 + len;
+        }
+    } else {
+        for (; done < count && (size_t)(end - p) >= g->length_bytes; done++) {
+            len = g->length_bytes == 4 ? tenon_load_u32(p, c->swapped)
+                                       : tenon_load_u64(p, c->swapped);
+            if (len > (size_t)(end - p) - g->length_bytes || len > limit)
+                break;
+            p += g->length_bytes + len;
+        }
     }
-    tenon_cursor_skip(c, (uint64_t)(p - tenon_cursor_at(c, c->pos)));
+    tenon_cursor_skip(c, (uint64_t)(p - start));
     return done;
 }
 
@@ -173,7 +185,7 @@ static enum tenon_status read_pair(struct tenon_gguf *g, struct tenon_gguf_pair 
     else
         st = read_value(g, pair, err);
     if (st != TENON_OK)
-        tenon_fail_subject(err, (const char *)tenon_cursor_at(&g->cursor, pair->key_off),
+        tenon_fail_subject(err, "key", (const char *)tenon_cursor_at(&g->cursor, pair->key_off),
                            (size_t)pair->key_len);
     return st;
 }

@@ -32,7 +32,7 @@ struct split_set {
 static enum tenon_status blame(const struct split_set *set, const char *key, enum tenon_status st,
                                struct tenon_error *err)
 {
-    tenon_fail_subject(err, key, strlen(key));
+    tenon_fail_subject(err, "key", key, strlen(key));
     tenon_fail_path(err, tenon_model_file(set->model, set->file)->path);
     return st;
 }
@@ -160,7 +160,7 @@ static enum tenon_status check_total(const struct split_set *set, struct tenon_e
         return TENON_OK;
     st = tenon_fail(err, TENON_ERR_MISMATCH, TENON_NO_OFFSET,
                     "says %" PRId64 " tensors, the files of the set have %zu", set->tensors, n);
-    tenon_fail_subject(err, "split.tensors.count", sizeof("split.tensors.count") - 1);
+    tenon_fail_subject(err, "key", "split.tensors.count", sizeof("split.tensors.count") - 1);
     tenon_fail_path(err, tenon_model_file(set->model, 0)->path);
     return st;
 }
@@ -199,7 +199,7 @@ static enum tenon_status check_alone(void *user, const struct tenon_gguf_split *
     }
     tenon_fail(err, TENON_ERR_NOT_FOUND, split->count.offset,
                "one of %" PRId64 " files, and its name does not lead to the others", count);
-    tenon_fail_subject(err, key, sizeof(key) - 1);
+    tenon_fail_subject(err, "key", key, sizeof(key) - 1);
     tenon_fail_hint(err, "name it NAME-%05" PRId64 "-of-%05" PRId64 ".gguf, beside the others",
                     no >= 0 && no < count ? no + 1 : 1, count);
     return TENON_ERR_NOT_FOUND;

@@ -43,7 +43,7 @@ static enum tenon_status read_record(struct tenon_gguf *g, struct tenon_gguf_rec
     if (st == TENON_OK && !tenon_cursor_ok(c))
         st = tenon_cursor_fail(c, err);
     if (st != TENON_OK)
-        tenon_fail_subject(err, (const char *)tenon_cursor_at(c, out->name_off),
+        tenon_fail_subject(err, "tensor", (const char *)tenon_cursor_at(c, out->name_off),
                            (size_t)out->name_len);
     return st;
 }
@@ -156,7 +156,7 @@ static enum tenon_status add_tensor(struct tenon_gguf *g, const struct tenon_ggu
     load_dims(g, r, dims);
     if (!tenon_u64_add(&t.offset, g->data_start, r->data_off)) {
         tenon_fail(err, TENON_ERR_CORRUPT, r->offset, "its start does not fit 64 bits");
-        tenon_fail_subject(err, t.name.data, t.name.len);
+        tenon_fail_subject(err, "tensor", t.name.data, t.name.len);
         return TENON_ERR_CORRUPT;
     }
     return tenon_model_add_tensor(g->model, &t, err);

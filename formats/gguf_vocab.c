@@ -249,16 +249,25 @@ static enum tenon_status check_charsmap(struct tenon_model *model, struct tenon_
                                   "has %zu bytes, at least 4 are needed", entry->raw_bytes);
 }
 
+/* Every token and merge: only on request, because it takes longer than reading the header. */
+static enum tenon_status check_texts(struct tenon_model *model, struct tenon_error *err)
+{
+    enum tenon_status st =
+        check_strings(model, "tokenizer.ggml.tokens", "byte_token_text", fakes_byte, err);
+
+    if (st == TENON_OK)
+        st = check_strings(model, "tokenizer.ggml.merges", "merge_without_space", lacks_space, err);
+    return st;
+}
+
 enum tenon_status tenon_gguf_check_vocab(struct tenon_model *model, struct tenon_error *err)
 {
     enum tenon_status st = TENON_OK;
 
     for (size_t i = 0; st == TENON_OK && i < sizeof(array_rows) / sizeof(array_rows[0]); i++)
         st = check_array(model, &array_rows[i], err);
-    if (st == TENON_OK)
-        st = check_strings(model, "tokenizer.ggml.tokens", "byte_token_text", fakes_byte, err);
-    if (st == TENON_OK)
-        st = check_strings(model, "tokenizer.ggml.merges", "merge_without_space", lacks_space, err);
+    if (st == TENON_OK && tenon_model_options(model)->thorough)
+        st = check_texts(model, err);
     if (st == TENON_OK)
         st = check_ids(model, err);
     if (st == TENON_OK)

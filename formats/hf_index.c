@@ -113,7 +113,7 @@ static enum tenon_status read_pair(struct tenon_hf_index *index, struct tenon_js
     if (st == TENON_OK)
         st = add_entry(index, name, shard, options, err);
     if (st != TENON_OK)
-        tenon_fail_subject(err, name.data, name.len);
+        tenon_fail_subject(err, "tensor", name.data, name.len);
     return st;
 }
 

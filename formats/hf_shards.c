@@ -182,7 +182,7 @@ static enum tenon_status fail_missing(const struct set *set, struct tenon_error 
         append_names(&m, &set->bad);
     }
     tenon_fail(err, TENON_ERR_NOT_FOUND, TENON_NO_OFFSET, "%s", m.text);
-    tenon_fail_subject(err, set->missing.first.data, set->missing.first.len);
+    tenon_fail_subject(err, "file", set->missing.first.data, set->missing.first.len);
     tenon_fail_path(err, set->index_path);
     if (set->index != NULL)
         tenon_fail_hint(err, "fetch the missing files, or fix the index if it is a stale one");

@@ -59,7 +59,7 @@ static enum tenon_status add_key(struct key_set *set, uint32_t object,
     if (known == i)
         return TENON_OK;
     tenon_fail(err, TENON_ERR_NAME_CLASH, token->offset, "the key stands twice in one object");
-    tenon_fail_subject(err, set->bytes + key.pos + sizeof(object), key.len - sizeof(object));
+    tenon_fail_subject(err, "key", set->bytes + key.pos + sizeof(object), key.len - sizeof(object));
     return TENON_ERR_NAME_CLASH;
 }
 

@@ -34,7 +34,7 @@ static enum tenon_status name_span(const struct tenon_safetensors_reader *r,
                                    const struct tenon_safetensors_span *span, enum tenon_status st,
                                    struct tenon_error *err)
 {
-    tenon_fail_subject(err, r->header + span->name_pos, span->name_len);
+    tenon_fail_subject(err, "tensor", r->header + span->name_pos, span->name_len);
     return st;
 }
 

@@ -63,7 +63,7 @@ static enum tenon_status read_meta_pair(struct tenon_safetensors_reader *r, stru
         st = tenon_model_add_meta(r->model, &pair, err);
     }
     if (st != TENON_OK)
-        tenon_fail_subject(err, pair.key.data, pair.key.len);
+        tenon_fail_subject(err, "key", pair.key.data, pair.key.len);
     return st;
 }
 
@@ -88,7 +88,7 @@ static enum tenon_status read_metadata(struct tenon_safetensors_reader *r, struc
         st = read_meta_pair(r, json, &token, err);
     }
     if (st != TENON_OK)
-        tenon_fail_subject(err, TENON_SAFETENSORS_META, strlen(TENON_SAFETENSORS_META));
+        tenon_fail_subject(err, "key", TENON_SAFETENSORS_META, strlen(TENON_SAFETENSORS_META));
     return st;
 }
 
@@ -352,7 +352,7 @@ static enum tenon_status read_entry(struct tenon_safetensors_reader *r, struct t
     if (st == TENON_OK && (r->keep == NULL || r->keep(r->user, entry.name)))
         st = add_tensor(r, &entry, err);
     if (st != TENON_OK)
-        tenon_fail_subject(err, entry.name.data, entry.name.len);
+        tenon_fail_subject(err, "tensor", entry.name.data, entry.name.len);
     return st;
 }
 

@@ -11,6 +11,10 @@
 #define LEAST_READ   ((size_t)64 * 1024)
 #define GROWTH_SHARE 4
 
+/* Room that is asked for is a multiple of what will be read, so that a growing buffer is rarely
+ * moved; room that is never written to costs no memory. */
+#define ROOM_FACTOR 4
+
 void tenon_cursor_init(struct tenon_cursor *c, const struct tenon_source *source, uint64_t limit)
 {
     memset(c, 0, sizeof(*c));
@@ -46,25 +50,37 @@ static uint64_t choose_target(const struct tenon_cursor *c, uint64_t end)
     return target > end ? target : end;
 }
 
+/* Makes room for `target` bytes. */
+static bool grow(struct tenon_cursor *c, uint64_t target)
+{
+    uint64_t most = c->size < c->limit ? c->size : c->limit, room;
+    unsigned char *grown;
+
+    if (target > SIZE_MAX)
+        return false;
+    if (target <= c->capacity)
+        return true;
+    if (!tenon_u64_mul(&room, target, ROOM_FACTOR) || room > most)
+        room = most > target ? most : target;
+    if (room > SIZE_MAX)
+        room = target;
+    grown = tenon_mem_resize(c->buf, (size_t)room, 1);
+    if (grown == NULL)
+        return false;
+    c->buf = grown;
+    c->capacity = (size_t)room;
+    return true;
+}
+
 /* Loads bytes up to `end`, which is inside the source and the limit. */
 static bool load(struct tenon_cursor *c, uint64_t end)
 {
     uint64_t target = choose_target(c, end);
-    unsigned char *grown;
     enum tenon_status st;
 
-    if (target > SIZE_MAX) {
+    if (!grow(c, target)) {
         remember(c, TENON_ERR_NO_MEMORY, end - c->pos);
         return false;
-    }
-    if (target > c->capacity) {
-        grown = tenon_mem_resize(c->buf, (size_t)target, 1);
-        if (grown == NULL) {
-            remember(c, TENON_ERR_NO_MEMORY, end - c->pos);
-            return false;
-        }
-        c->buf = grown;
-        c->capacity = (size_t)target;
     }
     st = tenon_source_read(c->source, c->loaded, c->buf + c->loaded, (size_t)target - c->loaded,
                            &c->fail);

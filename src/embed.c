@@ -66,7 +66,7 @@ enum tenon_status tenon_embed_init(struct tenon_embed *embed, const struct tenon
     else
         st = check_rows(t, t->dims[1], err);
     if (st != TENON_OK) {
-        tenon_fail_subject(err, t->name.data, t->name.len);
+        tenon_fail_subject(err, "tensor", t->name.data, t->name.len);
         tenon_fail_path(err, model->path);
         return st;
     }
@@ -87,7 +87,7 @@ enum tenon_status tenon_embed_rows(const struct tenon_embed *embed, const uint64
             st = tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
                             "id %llu is outside the matrix, which has %llu rows",
                             (unsigned long long)ids[i], (unsigned long long)embed->rows);
-            tenon_fail_subject(err, embed->matrix->name.data, embed->matrix->name.len);
+            tenon_fail_subject(err, "tensor", embed->matrix->name.data, embed->matrix->name.len);
             tenon_fail_path(err, embed->model->path);
             return st;
         }

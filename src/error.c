@@ -114,10 +114,12 @@ enum tenon_status tenon_fail_memory(struct tenon_error *err)
     return tenon_fail(err, TENON_ERR_NO_MEMORY, TENON_NO_OFFSET, "out of memory");
 }
 
-void tenon_fail_subject(struct tenon_error *err, const char *subject, size_t len)
+void tenon_fail_subject(struct tenon_error *err, const char *kind, const char *subject, size_t len)
 {
-    if (err != NULL && err->status != TENON_OK && err->subject[0] == '\0')
-        tenon_text_sanitise(err->subject, sizeof(err->subject), subject, len);
+    if (err == NULL || err->status == TENON_OK || err->subject[0] != '\0')
+        return;
+    err->kind = kind;
+    tenon_text_sanitise(err->subject, sizeof(err->subject), subject, len);
 }
 
 void tenon_fail_path(struct tenon_error *err, const char *path)

@@ -10,9 +10,9 @@ TENON_PRINTF(4, 5)
 enum tenon_status tenon_fail(struct tenon_error *err, enum tenon_status status, uint64_t offset,
                              const char *format, ...);
 
-/* Adds what upper layers know, only where it is still empty. `subject` need not be clean UTF-8
- * nor terminated. */
-void tenon_fail_subject(struct tenon_error *err, const char *subject, size_t len);
+/* Adds what upper layers know, only where it is still empty. `kind` is static ("tensor", "key",
+ * "file"); `subject` need not be clean UTF-8 nor terminated. */
+void tenon_fail_subject(struct tenon_error *err, const char *kind, const char *subject, size_t len);
 void tenon_fail_path(struct tenon_error *err, const char *path);
 TENON_PRINTF(2, 3) void tenon_fail_hint(struct tenon_error *err, const char *format, ...);
 

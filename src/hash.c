@@ -84,7 +84,7 @@ static enum tenon_status fail_undecodable(const struct tenon_model *model,
         t->scaling == TENON_SCALING_MISFIT ? "the scales beside it do not fit"
                                            : tenon_dtype_name((enum tenon_dtype)t->dtype));
 
-    tenon_fail_subject(err, t->name.data, t->name.len);
+    tenon_fail_subject(err, "tensor", t->name.data, t->name.len);
     tenon_fail_path(err, model->path);
     return st;
 }

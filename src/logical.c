@@ -153,7 +153,7 @@ enum tenon_status tenon_logical_decode(const struct tenon_logical *logical, uint
         st = tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
                         "%zu elements from %llu asked for, the matrix has %llu", n,
                         (unsigned long long)first, (unsigned long long)logical->n_elements);
-        tenon_fail_subject(err, logical->codes->name.data, logical->codes->name.len);
+        tenon_fail_subject(err, "tensor", logical->codes->name.data, logical->codes->name.len);
         return st;
     }
     if (logical->codes->scaling == TENON_SCALING_MXFP4)

@@ -314,7 +314,7 @@ enum tenon_status tenon_model_add_tensor(struct tenon_model *model,
     if (st == TENON_OK)
         st = store_tensor(model, &t, err);
     if (st != TENON_OK)
-        tenon_fail_subject(err, t.name.data, t.name.len);
+        tenon_fail_subject(err, "tensor", t.name.data, t.name.len);
     return st;
 }
 
@@ -346,7 +346,7 @@ enum tenon_status tenon_model_add_meta(struct tenon_model *model,
     tenon_fail(err, TENON_ERR_NAME_CLASH, entry->offset,
                "the key stands here for the second time, the first is at offset %llu",
                (unsigned long long)model->metas[known].offset);
-    tenon_fail_subject(err, entry->key.data, entry->key.len);
+    tenon_fail_subject(err, "key", entry->key.data, entry->key.len);
     return TENON_ERR_NAME_CLASH;
 }
 

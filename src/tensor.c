@@ -37,7 +37,7 @@ enum tenon_status tenon_tensor_read(const struct tenon_model *model,
         st = tenon_source_read(model->sources[tensor->file], at, buf, n, err);
     }
     if (st != TENON_OK) {
-        tenon_fail_subject(err, tensor->name.data, tensor->name.len);
+        tenon_fail_subject(err, "tensor", tensor->name.data, tensor->name.len);
         tenon_fail_path(err, model->files[tensor->file].path);
     }
     return st;
@@ -46,7 +46,7 @@ enum tenon_status tenon_tensor_read(const struct tenon_model *model,
 static enum tenon_status fail_decoder(const struct tenon_model *model, const struct tenon_tensor *t,
                                       struct tenon_error *err, enum tenon_status st)
 {
-    tenon_fail_subject(err, t->name.data, t->name.len);
+    tenon_fail_subject(err, "tensor", t->name.data, t->name.len);
     tenon_fail_path(err, model->files[t->file].path);
     return st;
 }

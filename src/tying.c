@@ -194,9 +194,19 @@ static enum tenon_status judge(struct tenon_tying_case *c, struct tenon_error *e
     return st;
 }
 
+bool tenon_tying_may_read(const struct tenon_tying_case *c)
+{
+    const struct tenon_tensor *in = c->out->input, *out = c->out->output;
+    uint64_t total = in != NULL ? in->bytes : 0;
+
+    if (out != NULL && !tenon_u64_add(&total, total, out->bytes))
+        return false;
+    return c->options.most_bytes == 0 || total <= c->options.most_bytes;
+}
+
 static enum tenon_status analyse(struct tenon_tying_case *c, struct tenon_error *err)
 {
-    enum tenon_status st;
+    enum tenon_status st = TENON_OK;
 
     tenon_tying_find(c);
     if (c->out->input == NULL && c->out->output == NULL) {
@@ -207,12 +217,13 @@ static enum tenon_status analyse(struct tenon_tying_case *c, struct tenon_error 
         return st;
     }
     tenon_tying_declare(c);
-    st = tenon_tying_hash(c, err);
+    if (tenon_tying_may_read(c))
+        st = tenon_tying_hash(c, err);
     if (st == TENON_OK)
         st = judge(c, err);
-    if (st == TENON_OK)
+    if (st == TENON_OK && tenon_tying_may_read(c))
         st = tenon_tying_find_copies(c, err);
-    if (st != TENON_OK)
+    if (st != TENON_OK || c->out->verdict == TENON_VERDICT_NONE)
         return st;
     judge_consistency(c);
     judge_saving(c);

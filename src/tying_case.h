@@ -51,6 +51,9 @@ enum tenon_status tenon_tying_judge_pair(struct tenon_tying_case *c, struct teno
 /* What loaders do (tying_loaders.c). Needs the verdict. */
 void tenon_tying_judge_loaders(struct tenon_tying_case *c);
 
+/* Whether the options allow reading the two matrices. */
+bool tenon_tying_may_read(const struct tenon_tying_case *c);
+
 /* Hashes the matrices that are stored. */
 enum tenon_status tenon_tying_hash(struct tenon_tying_case *c, struct tenon_error *err);
 

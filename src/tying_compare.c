@@ -390,6 +390,18 @@ static void judge_unread(struct tenon_tying_case *c)
                tenon_dtype_name((enum tenon_dtype)out->dtype));
 }
 
+/* What can be said without reading: that the shapes forbid tying. */
+static void judge_shapes(struct tenon_tying_case *c)
+{
+    struct pair pair;
+
+    if (tenon_matrix_init(&pair.in, c->model, c->out->input) &&
+        tenon_matrix_init(&pair.out, c->model, c->out->output) && relate(c, &pair) == SHAPE_APART) {
+        c->out->verdict = TENON_VERDICT_INCOMPATIBLE;
+        note_apart(c);
+    }
+}
+
 enum tenon_status tenon_tying_judge_pair(struct tenon_tying_case *c, struct tenon_error *err)
 {
     const struct tenon_tensor *in = c->out->input, *out = c->out->output;
@@ -404,6 +416,10 @@ enum tenon_status tenon_tying_judge_pair(struct tenon_tying_case *c, struct teno
     if (tenon_tying_same_storage(in, out) && same_encoding(in, out) && same_dims(in, out)) {
         c->out->verdict = TENON_VERDICT_SHARED;
         set_byte_evidence(c, true);
+        return TENON_OK;
+    }
+    if (!tenon_tying_may_read(c)) {
+        judge_shapes(c);
         return TENON_OK;
     }
     if (same_dims(in, out)) {

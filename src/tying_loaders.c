@@ -68,10 +68,24 @@ static bool shapes_fit(const struct tenon_tying_case *c)
            in->dims[1] == out->dims[1];
 }
 
+/* Whether something about the file itself makes its reference loader refuse it. */
+static bool loader_refuses(const struct tenon_model *model)
+{
+    for (size_t i = 0; i < tenon_model_n_findings(model); i++) {
+        const struct tenon_finding *f = tenon_model_finding(model, i);
+
+        if (f->severity == TENON_SEVERITY_ERROR && strcmp(f->source, "loader") == 0)
+            return true;
+    }
+    return false;
+}
+
 static enum tenon_loader_action judge_llama_cpp(const struct tenon_tying_case *c)
 {
     bool input = c->out->input != NULL, output = c->out->output != NULL;
 
+    if (loader_refuses(c->model))
+        return TENON_LOADER_REFUSES;
     if (c->arch == NULL || (both_stored(c) && !shapes_fit(c)))
         return c->arch == NULL ? TENON_LOADER_UNKNOWN : TENON_LOADER_REFUSES;
     switch (c->arch->gguf_head) {

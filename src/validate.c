@@ -127,7 +127,7 @@ enum tenon_status tenon_model_validate(struct tenon_model *model, struct tenon_e
         enum tenon_status st = check_range(model, t, err);
 
         if (st != TENON_OK) {
-            tenon_fail_subject(err, t->name.data, t->name.len);
+            tenon_fail_subject(err, "tensor", t->name.data, t->name.len);
             tenon_fail_path(err, model->files[t->file].path);
             return st;
         }

@@ -121,6 +121,18 @@ static enum tenon_status check_data(struct tenon_tool *tool, struct outcome *o)
     return st;
 }
 
+/* Whether the file itself makes its reference loader refuse it: then nothing else needs saying. */
+static bool loader_finding(const struct tenon_model *model)
+{
+    for (size_t i = 0; i < tenon_model_n_findings(model); i++) {
+        const struct tenon_finding *f = tenon_model_finding(model, i);
+
+        if (f->severity == TENON_SEVERITY_ERROR && strcmp(f->source, "loader") == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Config against weights: a declared tie that the stored matrices deny, or the other way. */
 static enum tenon_status check_tying(struct tenon_tool *tool, struct outcome *o)
 {
@@ -148,6 +160,17 @@ static enum tenon_status check_tying(struct tenon_tool *tool, struct outcome *o)
                  tenon_verdict_name(tying->verdict));
         finish_own(f);
     }
+    if (tying->llama_cpp == TENON_LOADER_REFUSES && !loader_finding(o->model)) {
+        struct own_finding *f = add_own(o, "head_refused");
+        const struct tenon_tensor *t = tying->output != NULL ? tying->output : tying->input;
+
+        tenon_text_sanitise(f->subject, sizeof(f->subject), t->name.data, t->name.len);
+        snprintf(f->message, sizeof(f->message), "%s",
+                 tying->output != NULL
+                     ? "the loader wants no output matrix like this one in this architecture"
+                     : "the loader wants an output matrix in this architecture");
+        finish_own(f);
+    }
     tenon_tying_free(tying);
     return TENON_OK;
 }
@@ -168,9 +191,9 @@ static void check_one(struct tenon_tool *tool, size_t operand, struct outcome *o
     const struct tenon_finding *f;
 
     o->path = tool->operands[operand];
-    if (tenon_tool_open_lenient(tool, operand, &o->model, &o->err) != TENON_OK)
+    if (tenon_tool_open_to_check(tool, operand, &o->model, &o->err) != TENON_OK)
         return;
-    o->own = tenon_tool_alloc(tenon_model_n_tensors(o->model) + 1, sizeof(*o->own), &o->err);
+    o->own = tenon_tool_alloc(tenon_model_n_tensors(o->model) + 2, sizeof(*o->own), &o->err);
     if (o->own == NULL || check_tying(tool, o) != TENON_OK)
         return;
     if (wanted->data && check_data(tool, o) != TENON_OK)

@@ -9,6 +9,9 @@
 #include "tenon/tying.h"
 #include "tool.h"
 
+/* Larger pairs of matrices are not compared for a page: it should cost what a header costs. */
+#define MOST_COMPARED (UINT64_C(64) << 20)
+
 /* Parameters and bytes of a group of tensors. */
 struct share {
     size_t tensors;
@@ -158,6 +161,7 @@ static enum tenon_status fill_page(struct tenon_tool *tool, struct page *p, stru
     tenon_tying_options_init(&tying_options);
     tying_options.threads = (unsigned)tool->common.threads;
     tying_options.groups = false;
+    tying_options.most_bytes = MOST_COMPARED;
     why = (struct tenon_error){0};
     st = tenon_tying_analyse(p->model, &tying_options, &p->tying, &why);
     if (st == TENON_OK || st == TENON_ERR_NOT_FOUND)
@@ -259,20 +263,27 @@ static void write_json_sizes(struct tenon_json *json, const struct page *p)
     tenon_json_known(json, "context_length", p->h->context_length);
 }
 
+/* Every key is there; what is not known, or would take reading large matrices, is null. */
 static void write_json_tying(struct tenon_json *json, const struct page *p)
 {
-    if (p->tying == NULL) {
-        tenon_json_null(json, "tying");
-        return;
-    }
+    bool judged = p->tying != NULL && p->tying->verdict != TENON_VERDICT_NONE;
+
     tenon_json_object_flat(json, "tying");
-    tenon_json_text(json, "verdict", tenon_verdict_name(p->tying->verdict));
-    tenon_json_bool(json, "tied", p->tying->tied);
-    if (p->tying->declared == TENON_SILENT)
+    if (judged) {
+        tenon_json_text(json, "verdict", tenon_verdict_name(p->tying->verdict));
+        tenon_json_bool(json, "tied", p->tying->tied);
+    } else {
+        tenon_json_null(json, "verdict");
+        tenon_json_null(json, "tied");
+    }
+    if (p->tying == NULL || p->tying->declared == TENON_SILENT)
         tenon_json_null(json, "declared");
     else
         tenon_json_bool(json, "declared", p->tying->declared == TENON_YES);
-    tenon_json_bool(json, "consistent", p->tying->consistent);
+    if (judged)
+        tenon_json_bool(json, "consistent", p->tying->consistent);
+    else
+        tenon_json_null(json, "consistent");
     tenon_json_end(json);
 }
 
@@ -478,6 +489,10 @@ static void write_tying(struct tenon_tool *tool, const struct page *p)
     if (p->tying == NULL)
         return;
     begin_line(tool, "Tying");
+    if (p->tying->verdict == TENON_VERDICT_NONE) {
+        tenon_out_text(out, "both matrices are stored; 'tenon tied' compares them\n");
+        return;
+    }
     tenon_out_printf(out, "%s (%s): %s\n", p->tying->tied ? "tied" : "not tied",
                      tenon_verdict_name(p->tying->verdict),
                      tenon_verdict_meaning(p->tying->verdict));

@@ -80,7 +80,8 @@ static void write_text(struct tenon_out *out, const struct tenon_error *err,
         tenon_out_printf(out, "offset 0x%llx (%llu): ", (unsigned long long)err->offset,
                          (unsigned long long)err->offset);
     if (err->subject[0] != '\0')
-        tenon_out_printf(out, "'%s': ", err->subject);
+        tenon_out_printf(out, "%s%s'%s': ", err->kind != NULL ? err->kind : "",
+                         err->kind != NULL ? " " : "", err->subject);
     tenon_out_printf(out, "%s\n",
                      err->message[0] != '\0' ? err->message : tenon_status_text(err->status));
     if (err->hint[0] != '\0')

@@ -62,7 +62,7 @@ const struct tenon_opt tenon_common_options[] = {
 const size_t tenon_n_common_options =
     sizeof(tenon_common_options) / sizeof(tenon_common_options[0]);
 
-static enum tenon_status open_operand(struct tenon_tool *tool, size_t i, bool lenient,
+static enum tenon_status open_operand(struct tenon_tool *tool, size_t i, bool checking,
                                       struct tenon_model **out, struct tenon_error *err)
 {
     struct tenon_open_options options;
@@ -70,7 +70,7 @@ static enum tenon_status open_operand(struct tenon_tool *tool, size_t i, bool le
 
     tenon_open_options_init(&options);
     options.cpu_mask_out = ~(unsigned)tool->common.cpu_mask;
-    options.lenient = lenient;
+    options.lenient = options.thorough = checking;
     st = tenon_model_open(tool->operands[i], &options, out, err);
     if (st != TENON_OK)
         tenon_report_path(err, tool->operands[i]);
@@ -83,8 +83,8 @@ enum tenon_status tenon_tool_open(struct tenon_tool *tool, size_t i, struct teno
     return open_operand(tool, i, false, out, err);
 }
 
-enum tenon_status tenon_tool_open_lenient(struct tenon_tool *tool, size_t i,
-                                          struct tenon_model **out, struct tenon_error *err)
+enum tenon_status tenon_tool_open_to_check(struct tenon_tool *tool, size_t i,
+                                           struct tenon_model **out, struct tenon_error *err)
 {
     return open_operand(tool, i, true, out, err);
 }

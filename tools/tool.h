@@ -76,9 +76,9 @@ extern const size_t tenon_n_common_options;
  * reference reader takes, and what is wrong with it as findings. */
 TENON_MUST_USE enum tenon_status tenon_tool_open(struct tenon_tool *tool, size_t i,
                                                  struct tenon_model **out, struct tenon_error *err);
-TENON_MUST_USE enum tenon_status tenon_tool_open_lenient(struct tenon_tool *tool, size_t i,
-                                                         struct tenon_model **out,
-                                                         struct tenon_error *err);
+TENON_MUST_USE enum tenon_status tenon_tool_open_to_check(struct tenon_tool *tool, size_t i,
+                                                          struct tenon_model **out,
+                                                          struct tenon_error *err);
 
 /* Shows a failure on standard error; returns its exit status. */
 int tenon_tool_fail(struct tenon_tool *tool, const struct tenon_error *err);

@@ -112,16 +112,19 @@ static void open_path(const struct gen_damage *row, const char *path, const stru
     uint64_t factor = SANITIZED ? 20 : 1;
     uint64_t ms = row->bounds != 0 ? row->bounds >> 32 : DEFAULT_MS;
     uint64_t kib = row->bounds != 0 ? row->bounds & UINT32_MAX : DEFAULT_KIB;
+    struct tenon_open_options options;
     struct tenon_model *model = NULL;
     struct tenon_error err = {0};
     enum tenon_status status;
     uint64_t begin;
 
+    tenon_open_options_init(&options);
+    options.thorough = true;
     if (getenv("TENON_TIME_FACTOR") != NULL)
         factor = strtoull(getenv("TENON_TIME_FACTOR"), NULL, 10);
     begin = cpu_ms();
     heap_start();
-    status = tenon_model_open(path, NULL, &model, &err);
+    status = tenon_model_open(path, &options, &model, &err);
     begin = cpu_ms() - begin;
     ck_assert_msg((status == TENON_OK) == (model != NULL), "%s: status and model disagree",
                   row->id);
@@ -136,9 +139,14 @@ static void open_path(const struct gen_damage *row, const char *path, const stru
 /* The same bytes in memory: same verdict. */
 static void open_memory(const struct gen_damage *row, const struct gen_bytes *bytes)
 {
+    struct tenon_open_options options;
     struct tenon_model *model = NULL;
     struct tenon_error err = {0};
-    enum tenon_status status = tenon_model_open_memory(bytes->data, bytes->n, NULL, &model, &err);
+    enum tenon_status status;
+
+    tenon_open_options_init(&options);
+    options.thorough = true;
+    status = tenon_model_open_memory(bytes->data, bytes->n, &options, &model, &err);
 
     check_verdict(row, "memory", status, &err, model);
     tenon_model_free(model);

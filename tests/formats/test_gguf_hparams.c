@@ -136,7 +136,11 @@ END_TEST
 
 START_TEST(merges_are_judged_at_every_length)
 {
+    struct tenon_open_options options;
+
     /* A space at each place of texts from 1 to 24 bytes, around the 8 that are looked at once. */
+    tenon_open_options_init(&options);
+    options.thorough = true;
     for (unsigned n = 1; n <= 24; n++) {
         for (unsigned space = 0; space <= n; space++) {
             char recipe[256], text[32];
@@ -147,7 +151,7 @@ START_TEST(merges_are_judged_at_every_length)
                 text[space] = ' ';
             snprintf(recipe, sizeof(recipe),
                      "gguf:3,0,1 kv:'tokenizer.ggml.merges',9 u32:8 u64:1 str:'%s'", text);
-            cooked_open(&c, recipe, NULL);
+            cooked_open(&c, recipe, &options);
             ck_assert_uint_eq(cooked_findings(&c, "merge_without_space"), space == 0 || space == n);
             cooked_release(&c);
         }

@@ -99,7 +99,7 @@ void fuzz_model(const uint8_t *data, size_t size, const char *format)
         struct tenon_model *model = NULL;
         struct tenon_error err = {0};
 
-        options.lenient = lenient != 0;
+        options.lenient = options.thorough = lenient != 0;
         if (tenon_model_open_memory(data, size, &options, &model, &err) != TENON_OK) {
             /* What every error owes: a message, and an offset inside the file. */
             if (err.message[0] == '\0' || (err.offset != TENON_NO_OFFSET && err.offset > size))

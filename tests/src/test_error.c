@@ -28,13 +28,13 @@ START_TEST(the_first_cause_wins_and_later_layers_only_fill_gaps)
 {
     struct tenon_error err = {0};
 
-    tenon_fail_subject(&err, "too early", 9);
+    tenon_fail_subject(&err, "tensor", "too early", 9);
     ck_assert_str_eq(err.subject, "");
     ck_assert_int_eq(tenon_fail(&err, TENON_ERR_CORRUPT, 12, "%d is too much", 5),
                      TENON_ERR_CORRUPT);
     tenon_fail(&err, TENON_ERR_LIMIT, 99, "second");
-    tenon_fail_subject(&err, "a\nb", 3);
-    tenon_fail_subject(&err, "other", 5);
+    tenon_fail_subject(&err, "tensor", "a\nb", 3);
+    tenon_fail_subject(&err, "tensor", "other", 5);
     tenon_fail_path(&err, "file");
     tenon_fail_hint(&err, "look");
     ck_assert_int_eq(err.status, TENON_ERR_CORRUPT);

@@ -26,7 +26,8 @@ struct tenon_error {
     int sys_errno;                           /* errno of a failed system call, or 0 */
     uint64_t offset;                         /* absolute in `path`, or TENON_NO_OFFSET */
     char path[TENON_ERROR_PATH_BYTES];       /* which input */
-    char subject[TENON_ERROR_SUBJECT_BYTES]; /* tensor or key concerned */
+    const char *kind;                        /* of the subject: "tensor", "key", "file"; or NULL */
+    char subject[TENON_ERROR_SUBJECT_BYTES]; /* what is concerned */
     char message[TENON_ERROR_TEXT_BYTES];    /* what was found, what is allowed */
     char hint[TENON_ERROR_TEXT_BYTES];       /* what to do */
 };

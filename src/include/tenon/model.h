@@ -33,6 +33,8 @@ struct tenon_open_options {
     struct tenon_limits limits;
     const char *format;    /* NULL: by content; else a name of formats.def */
     unsigned cpu_mask_out; /* instruction sets not to use (flags of cpu.h); for tests */
+    bool thorough;         /* judge every element of metadata arrays, too: costs more than
+                            * reading the header */
     bool lenient;          /* accept what the reference reader accepts, as findings */
 };
 

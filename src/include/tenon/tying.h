@@ -59,7 +59,9 @@ struct tenon_tying_options {
     unsigned threads; /* 0: as many as the machine has processors */
     bool groups;      /* look for equal tensors in the whole model; reads all that are of one size
                        * and type */
-    bool values;      /* compare values where bytes differ (reads both matrices) */
+    uint64_t most_bytes; /* 0, or: when the two matrices have more bytes than this they are not
+                          * read, and a verdict that would take reading is TENON_VERDICT_NONE */
+    bool values;         /* compare values where bytes differ (reads both matrices) */
 };
 
 /* The answer. Owned by the caller of tenon_tying_analyse, freed by tenon_tying_free. */
