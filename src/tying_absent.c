@@ -11,15 +11,15 @@ static const struct {
 } class_ends[] = {
     {"LMHeadModel", true},
     {"DoubleHeadsModel", true},
-    {"WithLMHeadModel", true},
-    {"ForSequenceClassification", false},
-    {"ForTokenClassification", false},
+    {"MTModel", true},             /* MarianMTModel */
+    {"ChatModel", true},           /* InternVLChatModel */
+    {"EncoderDecoderModel", true}, /* VisionEncoderDecoderModel */
+    {"ChatGLMModel", true},        /* the name of the class without a head stands in its configs */
+    {"Classification", false},
     {"ForQuestionAnswering", false},
     {"ForMultipleChoice", false},
     {"ForNextSentencePrediction", false},
-    {"ForRewardModel", false},
-    {"RewardModel", false},
-    {"ForImageClassification", false},
+    {"ForRetrieval", false},
     {"ForTextEncoding", false},
     {"Encoder", false},
     {"Model", false},

@@ -134,12 +134,31 @@ START_TEST(a_class_without_a_head_is_headless)
 }
 END_TEST
 
+/* Classes of transformers and of checkpoints that bring their own code: what they end with. */
 START_TEST(a_class_with_a_head_that_ends_in_model_is_not_headless)
 {
+    static const struct {
+        const char *class_name, *family, *matrix;
+        enum tenon_verdict verdict;
+    } cases[] = {
+        {"GPT2LMHeadModel", "gpt2", "transformer.wte.weight", TENON_VERDICT_ABSENT},
+        {"MarianMTModel", "marian", "model.shared.weight", TENON_VERDICT_ABSENT},
+        {"ChatGLMModel", "chatglm", "transformer.embedding.word_embeddings.weight",
+         TENON_VERDICT_MISSING},
+        {"MarianModel", "marian", "shared.weight", TENON_VERDICT_HEADLESS},
+        {"GPT2Model", "gpt2", "wte.weight", TENON_VERDICT_HEADLESS},
+        {"Wav2Vec2ForAudioClassification", "gpt2", "wte.weight", TENON_VERDICT_HEADLESS},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        begin();
+        tiny_add(&tiny, cases[i].matrix, TENON_DTYPE_F32, ROWS, COLS, matrix());
+        tenon_model_edit_hparams(tiny.model)->class_name =
+            (struct tenon_str){cases[i].class_name, strlen(cases[i].class_name)};
+        check_verdict(judge(cases[i].family), cases[i].verdict);
+        tear_down();
+    }
     begin();
-    tiny_add(&tiny, "transformer.wte.weight", TENON_DTYPE_F32, ROWS, COLS, matrix());
-    tenon_model_edit_hparams(tiny.model)->class_name = (struct tenon_str){"GPT2LMHeadModel", 15};
-    check_verdict(judge("gpt2"), TENON_VERDICT_ABSENT);
 }
 END_TEST
 
