@@ -102,6 +102,14 @@ static enum tenon_status apply_float8(const struct tenon_logical *l, uint64_t fi
     return st;
 }
 
+enum tenon_status tenon_logical_scales(const struct tenon_logical *logical, uint64_t first,
+                                       size_t n, float *out, struct tenon_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = 1;
+    return apply_float8(logical, first, n, out, err);
+}
+
 /* One group: a scale byte and 16 bytes of codes become a block of the F4 and F8_E8M0 decoders. */
 static void decode_group(const struct tenon_logical *l, const uint8_t *codes, uint8_t exponent,
                          float *out)

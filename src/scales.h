@@ -2,7 +2,7 @@
 #ifndef TENON_SCALES_H
 #define TENON_SCALES_H
 
-#include "tenon/model.h"
+#include "tenon/logical.h"
 
 /* Links every tensor of codes to the tensor of its scales. NO_MEMORY only. */
 enum tenon_status tenon_model_link_scales(struct tenon_model *model);
@@ -11,5 +11,10 @@ enum tenon_status tenon_model_link_scales(struct tenon_model *model);
 enum tenon_status tenon_tensor_decode_codes(const struct tenon_model *model,
                                             const struct tenon_tensor *tensor, uint64_t first,
                                             size_t n, float *out, struct tenon_error *err);
+
+/* The scales of the elements from number `first` on, one each, into `out`. `logical` must have
+ * codes of eight-bit floats with scales that fit. Fails as decoding does. */
+enum tenon_status tenon_logical_scales(const struct tenon_logical *logical, uint64_t first,
+                                       size_t n, float *out, struct tenon_error *err);
 
 #endif

@@ -25,6 +25,7 @@
 #include "dtype/block.h"
 #include "matrix.h"
 #include "model_private.h"
+#include "scales.h"
 
 /* Sizes no block of a known type exceeds. */
 enum { MOST_BLOCK_BYTES = 292, MOST_BLOCK_VALUES = 256 };
@@ -192,18 +193,31 @@ struct run {
 
 static void bound_floats(const struct run *run, const struct float_shape *shape)
 {
-    bool scaled = run->matrix->logical.scales != NULL;
-    double greatest = 0;
+    for (size_t i = 0; i < run->n; i++)
+        run->out[i] = half_ulp(shape, run->values[i]);
+}
 
-    for (size_t i = 0; scaled && i < run->n; i++)
-        greatest = fabs(run->values[i]) > greatest ? fabs(run->values[i]) : greatest;
-    for (size_t i = 0; i < run->n; i++) {
-        /* Under a scale the place of the smallest normal number is not known: a share of the
-         * greatest value that the eight-bit types' exponents cover stands in for it. */
-        run->out[i] =
-            scaled ? fabs(run->values[i]) * ldexp(1, -shape->mantissa - 1) + greatest * 0x1p-18
-                   : half_ulp(shape, run->values[i]);
+/* Codes with scales beside them: half a unit of the code, times its scale. Codes have few bits and
+ * their products were rounded, so a little is added before the exponent is looked at. */
+static enum tenon_status bound_scaled(const struct run *run, const struct float_shape *shape,
+                                      struct tenon_error *err)
+{
+    float scales[256];
+
+    for (size_t i = 0; i < run->n;) {
+        size_t n = run->n - i < 256 ? run->n - i : 256;
+        enum tenon_status st =
+            tenon_logical_scales(&run->matrix->logical, run->first + i, n, scales, err);
+
+        if (st != TENON_OK)
+            return st;
+        for (size_t k = 0; k < n; k++, i++) {
+            double scale = fabs((double)scales[k]);
+
+            run->out[i] = scale * half_ulp(shape, run->values[i] / scale * (1 + 0x1p-20));
+        }
     }
+    return TENON_OK;
 }
 
 /* Two-byte groups of 32 four-bit floats: the scale lies in the tensor beside. */
@@ -357,6 +371,8 @@ static enum tenon_status bound_run(const struct run *run, struct tenon_error *er
         return bound_mxfp4(run, err);
     if (info->family == TENON_DTYPE_FAMILY_block)
         return bound_blocks(run, err);
+    if (shape != NULL && run->matrix->logical.scales != NULL)
+        return bound_scaled(run, shape, err);
     if (shape != NULL)
         bound_floats(run, shape);
     else

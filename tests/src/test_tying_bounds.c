@@ -56,6 +56,28 @@ START_TEST(floats_are_half_a_unit_from_their_source)
 }
 END_TEST
 
+/* E4M3 codes 0, 2^-9 (the smallest subnormal), 1, 1.5, 448 under one scale of 0.01. How
+ * far the source can be does not depend on what else is in the row. */
+START_TEST(codes_with_a_scale_are_half_a_unit_of_the_code_from_their_source)
+{
+    static const unsigned char codes[] = {0x00, 0x01, 0x38, 0x3c, 0x7e, 0xb8};
+    static const double half_units[] = {0x1p-10, 0x1p-10, 0x1p-4, 0x1p-4, 16, 0x1p-4};
+    const float scale = 0.01f;
+    struct tenon_error err = {0};
+    struct tenon_tile tile = {.n_rows = 6, .n_cols = 1};
+
+    begin();
+    tiny_add(&tiny, "lm_head.weight", TENON_DTYPE_F8_E4M3, 6, 1, codes);
+    tiny_add(&tiny, "lm_head.weight_scale", TENON_DTYPE_F32, 0, 1, &scale);
+    tiny_end(&tiny, "");
+    ck_assert(tenon_matrix_init(&m, tiny.model, tenon_model_tensor(tiny.model, 0)));
+    ck_ok(tenon_matrix_read(&m, &tile, scratch, values, &err), err);
+    ck_ok(tenon_matrix_bounds(&m, &tile, values, bounds, &err), err);
+    for (int i = 0; i < 6; i++)
+        ck_assert_double_eq_tol(bounds[i], half_units[i] * (double)scale, 1e-12);
+}
+END_TEST
+
 START_TEST(integers_are_exact)
 {
     const int32_t in[] = {1, -5, 0, 7};
@@ -187,6 +209,7 @@ int main(void)
 
     tcase_add_checked_fixture(tests, NULL, tear_down);
     tcase_add_test(tests, floats_are_half_a_unit_from_their_source);
+    tcase_add_test(tests, codes_with_a_scale_are_half_a_unit_of_the_code_from_their_source);
     tcase_add_test(tests, integers_are_exact);
     tcase_add_loop_test(tests, what_the_reference_rounded_is_within_bounds, 0,
                         sizeof(rounded) / sizeof(rounded[0]));
