@@ -142,6 +142,18 @@ static void judge_saving(struct tenon_tying_case *c)
     out->saving_fraction = total != 0 ? (double)t->n_elements / (double)total : 0;
 }
 
+/* Where the config is silent, but every version of the family's class ties: two matrices that are
+ * not the same, of which loading keeps one. */
+static bool denies_default(const struct tenon_tying_case *c)
+{
+    const struct tenon_tying *out = c->out;
+
+    if (c->arch == NULL || !c->has_config || c->gguf || out->input == NULL || out->output == NULL)
+        return false;
+    return !out->tied && !(c->arch->flags & TENON_ARCH_ROWS_DIFFER) &&
+           tenon_tying_expected(c, 4) == TENON_YES && tenon_tying_expected(c, 5) == TENON_YES;
+}
+
 /* Whether what is stored is what a loader that believes the declaration needs. */
 static void judge_consistency(struct tenon_tying_case *c)
 {
@@ -151,12 +163,14 @@ static void judge_consistency(struct tenon_tying_case *c)
 
     out->tied = (size_t)v < N_VERDICTS && verdicts[v].tied;
     out->consistent = v != TENON_VERDICT_MISSING;
-    if (v == TENON_VERDICT_HEADLESS || other_meaning || out->declared == TENON_SILENT)
+    if (v == TENON_VERDICT_HEADLESS || other_meaning)
         return;
     if (out->declared == TENON_YES)
         out->consistent = out->tied;
-    else
+    else if (out->declared == TENON_NO)
         out->consistent = v != TENON_VERDICT_MISSING && v != TENON_VERDICT_ABSENT;
+    else if (denies_default(c))
+        out->consistent = false;
 }
 
 static void note_declaration(struct tenon_tying_case *c)
@@ -166,6 +180,9 @@ static void note_declaration(struct tenon_tying_case *c)
     if (out->declared == TENON_YES && !out->consistent)
         tenon_note(c, "contradiction: %s is true, but the stored matrices are not the same",
                    out->declared_by);
+    if (out->declared == TENON_SILENT && !out->consistent && out->verdict != TENON_VERDICT_MISSING)
+        tenon_note(c, "the config does not say, and the default of the family is tied, but the "
+                      "stored matrices are not the same");
     if (out->declared == TENON_NO && out->tied && out->input != NULL && out->output != NULL)
         tenon_note(c, "%s is false, though the stored matrices are the same: they could be tied",
                    out->declared_by);

@@ -152,11 +152,17 @@ static enum tenon_status check_tying(struct tenon_tool *tool, struct outcome *o)
         return st;
     }
     if (!tying->consistent) {
+        static const char *const texts[] = {
+            [TENON_SILENT] = "nothing is declared, and the stored weights are not what the family "
+                             "expects:",
+            [TENON_NO] = "declared not tied, but the stored weights say",
+            [TENON_YES] = "declared tied, but the stored weights say",
+        };
         struct own_finding *f = add_own(o, "tying_contradicted");
+
         snprintf(f->subject, sizeof(f->subject), "%s",
                  tying->declared_by != NULL ? tying->declared_by : "");
-        snprintf(f->message, sizeof(f->message), "declared %s, but the stored weights say '%s'",
-                 tying->declared == TENON_YES ? "tied" : "not tied",
+        snprintf(f->message, sizeof(f->message), "%s '%s'", texts[tying->declared],
                  tenon_verdict_name(tying->verdict));
         finish_own(f);
     }

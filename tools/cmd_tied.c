@@ -202,7 +202,8 @@ static void write_declared(struct tenon_tool *tool, const struct tenon_tying *t)
         tenon_out_text(&tool->out, ")");
     }
     if (!t->consistent)
-        tenon_out_printf(&tool->out, ", %scontradicts the stored weights%s",
+        tenon_out_printf(&tool->out, ", %s%scontradicts the stored weights%s",
+                         t->declared == TENON_SILENT ? "the default of the family " : "",
                          tenon_term_style(&tool->term, TENON_STYLE_BAD),
                          tenon_term_style(&tool->term, TENON_STYLE_PLAIN));
     tenon_out_text(&tool->out, "\n");

@@ -248,6 +248,25 @@ START_TEST(without_values_only_bytes_are_compared)
 }
 END_TEST
 
+START_TEST(a_family_that_ties_by_default_denies_two_matrices_under_a_silent_config)
+{
+    begin();
+    input(TENON_DTYPE_F32, ROWS, COLS, matrix());
+    output(TENON_DTYPE_F32, ROWS, COLS, unrelated());
+    check_verdict(judge("gemma"), TENON_VERDICT_DIFFERENT);
+    ck_assert_int_eq(tying->declared, TENON_SILENT);
+    ck_assert(!tying->consistent);
+    ck_assert(noted("the default of the family is tied"));
+    check_action(tying->transformers_v4, TENON_LOADER_DROPS_OUTPUT);
+    tear_down();
+    begin();
+    input(TENON_DTYPE_F32, ROWS, COLS, matrix());
+    output(TENON_DTYPE_F32, ROWS, COLS, unrelated());
+    check_verdict(judge("llama"), TENON_VERDICT_DIFFERENT);
+    ck_assert(tying->consistent);
+}
+END_TEST
+
 /* --- scaled --- */
 
 static enum tenon_verdict judge_scaled(float scale)
@@ -451,6 +470,7 @@ int main(void)
     tcase_add_test(tests, row_counts_and_values_that_differ_are_incompatible);
     tcase_add_test(tests, widths_that_differ_are_incompatible);
     tcase_add_test(tests, without_values_only_bytes_are_compared);
+    tcase_add_test(tests, a_family_that_ties_by_default_denies_two_matrices_under_a_silent_config);
     tcase_add_test(tests, a_multiple_is_scaled);
     tcase_add_test(tests, a_multiple_but_for_one_value_is_not_scaled);
     tcase_add_test(tests, copies_in_two_quantized_types_are_quantized);

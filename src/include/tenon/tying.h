@@ -71,7 +71,8 @@ struct tenon_tying {
     enum tenon_tristate declared;
     const char *declared_by; /* "config.json: tie_word_embeddings"; NULL when silent */
     bool consistent;         /* false when declared tied but not so, declared untied but one is not
-                              * stored, or missing; a flag that means something else never counts */
+                              * stored, or missing; where nothing is declared, the default of the
+                              * family counts; a flag that means something else never does */
     const struct tenon_tensor *input;  /* NULL when there is none */
     const struct tenon_tensor *output; /* NULL when there is none */
     bool has_input_hash, has_output_hash;
