@@ -184,10 +184,9 @@ static enum tenon_status fail_missing(const struct set *set, struct tenon_error 
     tenon_fail(err, TENON_ERR_NOT_FOUND, TENON_NO_OFFSET, "%s", m.text);
     tenon_fail_subject(err, "file", set->missing.first.data, set->missing.first.len);
     tenon_fail_path(err, set->index_path);
-    if (set->index != NULL)
-        tenon_fail_hint(err, "fetch the missing files, or fix the index if it is a stale one");
-    else
-        tenon_fail_hint(err, "fetch the missing files, or name the format to read one file alone");
+    tenon_fail_hint(err, set->index != NULL
+                             ? "fetch the missing files, or fix the index if it is a stale one"
+                             : "fetch the missing files");
     return TENON_ERR_NOT_FOUND;
 }
 
@@ -252,6 +251,18 @@ static enum tenon_status check_total(const struct set *set)
                                   index->total == files ? " (it counts the headers, too)" : "");
 }
 
+/* Shards that are not there, where no index says what they held. */
+static enum tenon_status report_missing(const struct set *set)
+{
+    struct message m = {.used = 0};
+
+    append(&m, "%zu of %zu shards %s missing: ", set->missing.n, set->n,
+           set->missing.n == 1 ? "is" : "are");
+    append_names(&m, &set->missing);
+    return tenon_model_find_fault(set->model, "shards_missing", TENON_NO_INDEX, TENON_NO_OFFSET,
+                                  set->missing.first.data, set->missing.first.len, "%s", m.text);
+}
+
 static enum tenon_status report_index(const struct set *set)
 {
     struct tally absent = {.n = 0};
@@ -312,11 +323,14 @@ static enum tenon_status open_all(struct set *set, struct tenon_error *err)
         st = open_shard(set, i, err);
     if (st != TENON_OK)
         return st;
-    if (set->missing.n != 0)
+    /* With an index we know what is lost; without one a shard still speaks for itself. */
+    if (set->missing.n != 0 && (set->index != NULL || set->missing.n + set->bad.n == set->n))
         return fail_missing(set, err);
     if (set->bad.n != 0)
         return fail_bad(set, err);
-    if (set->index == NULL)
+    if (set->missing.n != 0)
+        st = report_missing(set);
+    else if (set->index == NULL)
         st = tenon_model_find_fault(set->model, "index_missing", TENON_NO_INDEX, TENON_NO_OFFSET,
                                     set->names[0], strlen(set->names[0]),
                                     "%zu shards without an index file", set->n);

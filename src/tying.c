@@ -173,10 +173,20 @@ static void judge_consistency(struct tenon_tying_case *c)
         out->consistent = false;
 }
 
+/* A verdict about a set with missing files speaks of the others only. */
+static void note_missing_files(struct tenon_tying_case *c)
+{
+    for (size_t i = 0; i < tenon_model_n_findings(c->model); i++)
+        if (strcmp(tenon_model_finding(c->model, i)->code, "shards_missing") == 0)
+            tenon_note(c, "%s: what they hold is not known, and may change the verdict",
+                       tenon_model_finding(c->model, i)->message);
+}
+
 static void note_declaration(struct tenon_tying_case *c)
 {
     const struct tenon_tying *out = c->out;
 
+    note_missing_files(c);
     if (out->declared == TENON_YES && !out->consistent)
         tenon_note(c, "contradiction: %s is true, but the stored matrices are not the same",
                    out->declared_by);

@@ -170,7 +170,6 @@ static void check_refused(const struct row *row, enum tenon_status st,
 START_TEST(file_is_opened_or_named)
 {
     const struct row *row = &rows[_i];
-    struct tenon_open_options options;
     struct tenon_model *model = NULL;
     struct tenon_error err = {0};
     enum tenon_status st;
@@ -180,13 +179,6 @@ START_TEST(file_is_opened_or_named)
         return;
     snprintf(path, sizeof(path), "%s/%s", place, row->file);
     st = tenon_model_open(path, NULL, &model, &err);
-    if (st == TENON_ERR_NOT_FOUND) { /* a shard without its set: alone where one insists */
-        ck_assert_ptr_nonnull(strstr(err.message, "shards are missing"));
-        memset(&err, 0, sizeof(err));
-        tenon_open_options_init(&options);
-        options.format = "safetensors";
-        st = tenon_model_open(path, &options, &model, &err);
-    }
     /* Cut down by their makers: the size that the records ask for is not there. */
     if (st == TENON_ERR_TRUNCATED || st == TENON_ERR_CORRUPT) {
         ck_assert_msg(strstr(row->file, "weight-inspect-tiny") != NULL, "%s: %s", row->file,

@@ -46,27 +46,34 @@ START_TEST(groups_are_left_out_on_request)
 END_TEST
 
 /* A page about a model must not cost what its matrices cost. */
-START_TEST(matrices_above_the_bound_are_not_read)
+static enum tenon_verdict judge_bounded(uint64_t cols, uint64_t most_bytes)
 {
     struct tenon_tying_options options;
 
     tenon_tying_options_init(&options);
-    options.most_bytes = 2 * ROWS * COLS * 4 - 1;
+    options.most_bytes = most_bytes;
     begin();
     input(TENON_DTYPE_F32, ROWS, COLS, matrix());
-    output(TENON_DTYPE_F32, ROWS, COLS, matrix());
-    check_verdict(judge_with("llama", &options), TENON_VERDICT_NONE);
+    output(TENON_DTYPE_F32, ROWS, cols, matrix());
+    return judge_with("llama", &options);
+}
+
+START_TEST(matrices_above_the_bound_are_not_read)
+{
+    check_verdict(judge_bounded(COLS, 2 * ROWS * COLS * 4 - 1), TENON_VERDICT_NONE);
     ck_assert(!tying->has_input_hash);
-    options.most_bytes++;
-    begin();
-    input(TENON_DTYPE_F32, ROWS, COLS, matrix());
-    output(TENON_DTYPE_F32, ROWS, COLS, matrix());
-    check_verdict(judge_with("llama", &options), TENON_VERDICT_IDENTICAL);
-    options.most_bytes = 1;
-    begin();
-    input(TENON_DTYPE_F32, ROWS, COLS, matrix());
-    output(TENON_DTYPE_F32, ROWS, COLS / 2, matrix());
-    check_verdict(judge_with("llama", &options), TENON_VERDICT_INCOMPATIBLE);
+}
+END_TEST
+
+START_TEST(matrices_up_to_the_bound_are_read)
+{
+    check_verdict(judge_bounded(COLS, 2 * ROWS * COLS * 4), TENON_VERDICT_IDENTICAL);
+}
+END_TEST
+
+START_TEST(shapes_are_judged_without_reading)
+{
+    check_verdict(judge_bounded(COLS / 2, 1), TENON_VERDICT_INCOMPATIBLE);
 }
 END_TEST
 
@@ -174,6 +181,8 @@ int main(void)
     tcase_add_test(tests, equal_tensors_are_grouped_the_largest_first);
     tcase_add_test(tests, groups_are_left_out_on_request);
     tcase_add_test(tests, matrices_above_the_bound_are_not_read);
+    tcase_add_test(tests, matrices_up_to_the_bound_are_read);
+    tcase_add_test(tests, shapes_are_judged_without_reading);
     tcase_add_test(tests, rows_may_be_wider_than_a_tile_and_many);
     tcase_add_test(tests, figures_do_not_depend_on_the_number_of_threads);
     tcase_add_test(tests, a_failed_allocation_leaks_nothing);
