@@ -174,6 +174,11 @@ static const struct tenon_name_rule generic_names_rows[] = {
 };
 static const struct tenon_name_set generic_names = NAME_SET(generic_names_rows, HF);
 
+const struct tenon_arch_rules tenon_rules_llama = {
+    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
+    .sets = {&tenon_names_llama, &tenon_names_gguf},
+};
+
 const struct tenon_arch_rules tenon_rules_generic = {
     .prefixes = {"model.language_model.", "language_model.model.", "model.", "language_model.",
                  "transformer.", "gpt_neox.", "backbone.", "bert."},

@@ -64,9 +64,14 @@ struct tenon_arch_rules {
 
 /* Sets that several families share; each is defined in the file of the family it is named after,
  * the last ones in src/arch_names.c. */
-extern const struct tenon_name_set tenon_names_bart, tenon_names_bert, tenon_names_clip,
-    tenon_names_gpt2, tenon_names_llama, tenon_names_mamba, tenon_names_sandwich_norm,
-    tenon_names_t5, tenon_names_vit, tenon_names_gguf, tenon_names_meta;
+extern const struct tenon_name_set tenon_names_bailing_moe, tenon_names_bamba, tenon_names_bart,
+    tenon_names_bert, tenon_names_bert_generation, tenon_names_clip, tenon_names_gpt2,
+    tenon_names_llama, tenon_names_llava, tenon_names_mamba, tenon_names_mbart, tenon_names_opt,
+    tenon_names_qwen2_vl, tenon_names_sandwich_norm, tenon_names_t5, tenon_names_vit,
+    tenon_names_gguf, tenon_names_meta;
+
+/* The rules of the many families that call their tensors what Llama does. */
+extern const struct tenon_arch_rules tenon_rules_llama;
 
 /* The rules for a model whose family is not known. */
 extern const struct tenon_arch_rules tenon_rules_generic;

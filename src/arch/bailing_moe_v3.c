@@ -1,19 +1,9 @@
 /* Ling 3. */
 #include "arch/arch_rules.h"
 
-static const struct tenon_name_rule own_names_rows[] = {
-    NAME_AS("embed_tokens", TOKEN_EMBD, MAIN, RULE_ALIAS),
-    NAME("layers.#.attention.dense", ATTN_OUTPUT),
-    NAME("layers.#.attention.key_layernorm", ATTN_K_NORM),
-    NAME("layers.#.attention.query_key_value", ATTN_QKV),
-    NAME("layers.#.attention.query_layernorm", ATTN_Q_NORM),
-    NAME("word_embeddings", TOKEN_EMBD),
-};
-static const struct tenon_name_set own_names = NAME_SET(own_names_rows, HF);
-
 static const struct tenon_arch_rules rules = {
     .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
-    .sets = {&own_names, &tenon_names_llama, &tenon_names_gguf},
+    .sets = {&tenon_names_bailing_moe, &tenon_names_llama, &tenon_names_gguf},
 };
 
 const struct tenon_arch tenon_arch_bailing_moe_v3 = {

@@ -1,7 +1,7 @@
 /* Bamba. */
 #include "arch/arch_rules.h"
 
-static const struct tenon_name_rule own_names_rows[] = {
+static const struct tenon_name_rule bamba_rows[] = {
     NAME("embed_tokens", TOKEN_EMBD),
     NAME("final_layernorm", OUTPUT_NORM),
     NAME("layers.#.feed_forward.down_proj", FFN_DOWN),
@@ -27,11 +27,11 @@ static const struct tenon_name_rule own_names_rows[] = {
     NAME("layers.#.self_attn.v_proj", ATTN_V),
     NAME_AS("lm_head", OUTPUT, MAIN, RULE_TOP),
 };
-static const struct tenon_name_set own_names = NAME_SET(own_names_rows, HF);
+const struct tenon_name_set tenon_names_bamba = NAME_SET(bamba_rows, HF);
 
 static const struct tenon_arch_rules rules = {
     .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
-    .sets = {&own_names, &tenon_names_gguf},
+    .sets = {&tenon_names_bamba, &tenon_names_gguf},
 };
 
 const struct tenon_arch tenon_arch_bamba = {

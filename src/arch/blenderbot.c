@@ -1,17 +1,9 @@
 /* Blenderbot. */
 #include "arch/arch_rules.h"
 
-static const struct tenon_name_rule own_names_rows[] = {
-    NAME_AS("decoder.layers.#.final_layer_norm", FFN_NORM, DECODER, 0),
-    NAME_AS("decoder.layers.#.self_attn_layer_norm", ATTN_NORM, DECODER, 0),
-    NAME_AS("encoder.layers.#.final_layer_norm", FFN_NORM, ENCODER, 0),
-    NAME_AS("encoder.layers.#.self_attn_layer_norm", ATTN_NORM, ENCODER, 0),
-};
-static const struct tenon_name_set own_names = NAME_SET(own_names_rows, HF);
-
 static const struct tenon_arch_rules rules = {
     .prefixes = {"model."},
-    .sets = {&own_names, &tenon_names_bart, &tenon_names_gguf},
+    .sets = {&tenon_names_mbart, &tenon_names_bart, &tenon_names_gguf},
 };
 
 const struct tenon_arch tenon_arch_blenderbot = {

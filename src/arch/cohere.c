@@ -1,11 +1,6 @@
 /* Command R. */
 #include "arch/arch_rules.h"
 
-static const struct tenon_arch_rules rules = {
-    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
-    .sets = {&tenon_names_llama, &tenon_names_gguf},
-};
-
 const struct tenon_arch tenon_arch_cohere = {
     .name = "cohere",
     .title = "Command R",
@@ -18,5 +13,5 @@ const struct tenon_arch tenon_arch_cohere = {
     .rope_layout = TENON_ROPE_INTERLEAVED,
     .rope_theta = 500000,
     .rope_partial = 1,
-    .rules = &rules,
+    .rules = &tenon_rules_llama,
 };

@@ -1,11 +1,6 @@
 /* Gemma. */
 #include "arch/arch_rules.h"
 
-static const struct tenon_arch_rules rules = {
-    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
-    .sets = {&tenon_names_llama, &tenon_names_gguf},
-};
-
 const struct tenon_arch tenon_arch_gemma = {
     .name = "gemma",
     .title = "Gemma",
@@ -20,5 +15,5 @@ const struct tenon_arch tenon_arch_gemma = {
     .rope_partial = 1,
     .embed_scale = TENON_SCALE_SQRT_WIDTH,
     .flags = TENON_ARCH_NORM_PLUS_ONE,
-    .rules = &rules,
+    .rules = &tenon_rules_llama,
 };

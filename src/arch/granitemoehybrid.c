@@ -1,11 +1,6 @@
 /* Granite 4 hybrid. */
 #include "arch/arch_rules.h"
 
-static const struct tenon_arch_rules rules = {
-    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
-    .sets = {&tenon_names_llama, &tenon_names_gguf},
-};
-
 const struct tenon_arch tenon_arch_granitemoehybrid = {
     .name = "granitemoehybrid",
     .title = "Granite 4 hybrid",
@@ -20,5 +15,5 @@ const struct tenon_arch tenon_arch_granitemoehybrid = {
     .rope_partial = 1,
     .embed_scale = TENON_SCALE_CONFIG_VALUE,
     .flags = TENON_ARCH_PERMUTED_QK,
-    .rules = &rules,
+    .rules = &tenon_rules_llama,
 };

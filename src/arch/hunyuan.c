@@ -1,11 +1,6 @@
 /* HunYuan dense. */
 #include "arch/arch_rules.h"
 
-static const struct tenon_arch_rules rules = {
-    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
-    .sets = {&tenon_names_llama, &tenon_names_gguf},
-};
-
 const struct tenon_arch tenon_arch_hunyuan = {
     .name = "hunyuan",
     .title = "HunYuan dense",
@@ -18,5 +13,5 @@ const struct tenon_arch tenon_arch_hunyuan = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 1,
-    .rules = &rules,
+    .rules = &tenon_rules_llama,
 };

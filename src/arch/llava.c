@@ -1,7 +1,7 @@
 /* LLaVA. */
 #include "arch/arch_rules.h"
 
-static const struct tenon_name_rule own_names_rows[] = {
+static const struct tenon_name_rule llava_rows[] = {
     NAME_AS("vision_tower.vision_model.embeddings.class_embedding", CLASS_EMBD, VISION, RULE_BARE),
     NAME_AS("vision_tower.vision_model.embeddings.patch_embedding", PATCH_EMBD, VISION, 0),
     NAME_AS("vision_tower.vision_model.embeddings.position_embedding", POSITION_EMBD, VISION, 0),
@@ -17,11 +17,11 @@ static const struct tenon_name_rule own_names_rows[] = {
     NAME_AS("vision_tower.vision_model.post_layernorm", OUTPUT_NORM, VISION, 0),
     NAME_AS("vision_tower.vision_model.pre_layrnorm", EMBD_NORM, VISION, 0),
 };
-static const struct tenon_name_set own_names = NAME_SET(own_names_rows, HF);
+const struct tenon_name_set tenon_names_llava = NAME_SET(llava_rows, HF);
 
 static const struct tenon_arch_rules rules = {
     .prefixes = {"language_model.model.", "model.language_model.", "language_model.", "model."},
-    .sets = {&own_names, &tenon_names_llama, &tenon_names_gguf},
+    .sets = {&tenon_names_llava, &tenon_names_llama, &tenon_names_gguf},
 };
 
 const struct tenon_arch tenon_arch_llava = {

@@ -1,11 +1,6 @@
 /* MiniCPM 3. */
 #include "arch/arch_rules.h"
 
-static const struct tenon_arch_rules rules = {
-    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
-    .sets = {&tenon_names_llama, &tenon_names_gguf},
-};
-
 const struct tenon_arch tenon_arch_minicpm3 = {
     .name = "minicpm3",
     .title = "MiniCPM 3",
@@ -19,5 +14,5 @@ const struct tenon_arch tenon_arch_minicpm3 = {
     .rope_theta = 10000,
     .rope_partial = 1,
     .embed_scale = TENON_SCALE_CONFIG_VALUE,
-    .rules = &rules,
+    .rules = &tenon_rules_llama,
 };

@@ -1,7 +1,7 @@
 /* OPT. */
 #include "arch/arch_rules.h"
 
-static const struct tenon_name_rule own_names_rows[] = {
+static const struct tenon_name_rule opt_rows[] = {
     NAME("embed_positions", POSITION_EMBD),
     NAME("embed_tokens", TOKEN_EMBD),
     NAME("final_layer_norm", OUTPUT_NORM),
@@ -18,11 +18,11 @@ static const struct tenon_name_rule own_names_rows[] = {
     NAME("project_in", EMBD_PROJ),
     NAME("project_out", OUTPUT_PROJ),
 };
-static const struct tenon_name_set own_names = NAME_SET(own_names_rows, HF);
+const struct tenon_name_set tenon_names_opt = NAME_SET(opt_rows, HF);
 
 static const struct tenon_arch_rules rules = {
     .prefixes = {"model.decoder.", "decoder."},
-    .sets = {&own_names, &tenon_names_gguf},
+    .sets = {&tenon_names_opt, &tenon_names_gguf},
     .marks = {"model.decoder.embed_tokens.weight", "model.decoder.embed_positions.weight",
               "model.decoder.layers.0.fc1.weight", "!model.encoder.layers.0.fc1.weight",
               "!model.decoder.layers.0.encoder_attn.q_proj.weight"},

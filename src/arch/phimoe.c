@@ -1,11 +1,6 @@
 /* Phi 3.5 MoE. */
 #include "arch/arch_rules.h"
 
-static const struct tenon_arch_rules rules = {
-    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
-    .sets = {&tenon_names_llama, &tenon_names_gguf},
-};
-
 const struct tenon_arch tenon_arch_phimoe = {
     .name = "phimoe",
     .title = "Phi 3.5 MoE",
@@ -19,5 +14,5 @@ const struct tenon_arch tenon_arch_phimoe = {
     .rope_theta = 1000000,
     .rope_partial = 1,
     .flags = TENON_ARCH_HEAD_BIAS,
-    .rules = &rules,
+    .rules = &tenon_rules_llama,
 };

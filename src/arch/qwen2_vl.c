@@ -1,7 +1,7 @@
 /* Qwen 2 and 2.5 VL. */
 #include "arch/arch_rules.h"
 
-static const struct tenon_name_rule own_names_rows[] = {
+static const struct tenon_name_rule qwen2_vl_rows[] = {
     NAME_AS("visual.blocks.#.attn.proj", ATTN_OUTPUT, VISION, 0),
     NAME_AS("visual.blocks.#.attn.qkv", ATTN_QKV, VISION, 0),
     NAME_AS("visual.blocks.#.mlp.down_proj", FFN_DOWN, VISION, 0),
@@ -16,11 +16,11 @@ static const struct tenon_name_rule own_names_rows[] = {
     NAME_AS("visual.patch_embed.proj", PATCH_EMBD, VISION, 0),
     NAME_AS("visual.pos_embed", POSITION_EMBD, VISION, 0),
 };
-static const struct tenon_name_set own_names = NAME_SET(own_names_rows, HF);
+const struct tenon_name_set tenon_names_qwen2_vl = NAME_SET(qwen2_vl_rows, HF);
 
 static const struct tenon_arch_rules rules = {
     .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
-    .sets = {&own_names, &tenon_names_llama, &tenon_names_gguf},
+    .sets = {&tenon_names_qwen2_vl, &tenon_names_llama, &tenon_names_gguf},
 };
 
 const struct tenon_arch tenon_arch_qwen2_vl = {

@@ -1,26 +1,9 @@
 /* Qwen 3 VL. */
 #include "arch/arch_rules.h"
 
-static const struct tenon_name_rule own_names_rows[] = {
-    NAME_AS("visual.blocks.#.attn.proj", ATTN_OUTPUT, VISION, 0),
-    NAME_AS("visual.blocks.#.attn.qkv", ATTN_QKV, VISION, 0),
-    NAME_AS("visual.blocks.#.mlp.down_proj", FFN_DOWN, VISION, 0),
-    NAME_AS("visual.blocks.#.mlp.fc1", FFN_UP, VISION, RULE_ALIAS),
-    NAME_AS("visual.blocks.#.mlp.fc2", FFN_DOWN, VISION, RULE_ALIAS),
-    NAME_AS("visual.blocks.#.mlp.gate_proj", FFN_GATE, VISION, 0),
-    NAME_AS("visual.blocks.#.mlp.linear_fc1", FFN_UP, VISION, RULE_ALIAS),
-    NAME_AS("visual.blocks.#.mlp.linear_fc2", FFN_DOWN, VISION, RULE_ALIAS),
-    NAME_AS("visual.blocks.#.mlp.up_proj", FFN_UP, VISION, 0),
-    NAME_AS("visual.blocks.#.norm1", ATTN_NORM, VISION, 0),
-    NAME_AS("visual.blocks.#.norm2", FFN_NORM, VISION, 0),
-    NAME_AS("visual.patch_embed.proj", PATCH_EMBD, VISION, 0),
-    NAME_AS("visual.pos_embed", POSITION_EMBD, VISION, 0),
-};
-static const struct tenon_name_set own_names = NAME_SET(own_names_rows, HF);
-
 static const struct tenon_arch_rules rules = {
     .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
-    .sets = {&own_names, &tenon_names_llama, &tenon_names_gguf},
+    .sets = {&tenon_names_qwen2_vl, &tenon_names_llama, &tenon_names_gguf},
 };
 
 const struct tenon_arch tenon_arch_qwen3_vl = {

@@ -1,17 +1,9 @@
 /* RoBERTa, XLM-RoBERTa, CamemBERT. */
 #include "arch/arch_rules.h"
 
-static const struct tenon_name_rule own_names_rows[] = {
-    NAME_AS("lm_head.bias", OUTPUT, MAIN, RULE_TOP | RULE_BARE | RULE_BIAS | RULE_ALIAS),
-    NAME_AS("lm_head.decoder", OUTPUT, MAIN, RULE_TOP),
-    NAME_AS("lm_head.dense", OUTPUT_TRANSFORM, MAIN, RULE_TOP),
-    NAME_AS("lm_head.layer_norm", OUTPUT_TRANSFORM_NORM, MAIN, RULE_TOP),
-};
-static const struct tenon_name_set own_names = NAME_SET(own_names_rows, HF);
-
 static const struct tenon_arch_rules rules = {
     .prefixes = {"roberta."},
-    .sets = {&own_names, &tenon_names_bert, &tenon_names_gguf},
+    .sets = {&tenon_names_bert_generation, &tenon_names_bert, &tenon_names_gguf},
     .marks = {"roberta.embeddings.word_embeddings.weight",
               "roberta.embeddings.position_embeddings.weight"},
 };

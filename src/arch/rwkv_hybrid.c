@@ -1,11 +1,6 @@
 /* RWKV on Qwen 2. */
 #include "arch/arch_rules.h"
 
-static const struct tenon_arch_rules rules = {
-    .prefixes = {"model.", "language_model.model.", "model.language_model.", "language_model."},
-    .sets = {&tenon_names_llama, &tenon_names_gguf},
-};
-
 const struct tenon_arch tenon_arch_rwkv_hybrid = {
     .name = "rwkv_hybrid",
     .title = "RWKV on Qwen 2",
@@ -15,5 +10,5 @@ const struct tenon_arch tenon_arch_rwkv_hybrid = {
     .tie_v5 = TENON_TIE_NO,
     .gguf_head = TENON_GGUF_HEAD_REQUIRED,
     .position = TENON_POSITION_NONE,
-    .rules = &rules,
+    .rules = &tenon_rules_llama,
 };
