@@ -49,6 +49,25 @@ static enum tenon_status check_rows(const struct tenon_tensor *t, uint64_t cols,
     return TENON_OK;
 }
 
+/* Two dimensions once scales are applied, and rows that can be decoded. */
+static enum tenon_status check_matrix(struct tenon_embed *embed, const struct tenon_model *model,
+                                      const struct tenon_tensor *t, struct tenon_error *err)
+{
+    bool known = tenon_logical_init(&embed->logical, model, t);
+    uint32_t n_dims = known ? embed->logical.n_dims : t->n_dims;
+    enum tenon_status st;
+
+    if (n_dims != 2)
+        return tenon_fail(err, TENON_ERR_UNSUPPORTED_FEATURE, TENON_NO_OFFSET,
+                          "%u dimension%s, an embedding matrix has 2", n_dims,
+                          n_dims == 1 ? "" : "s");
+    st = check_rows(t, known ? embed->logical.dims[1] : t->dims[1], err);
+    if (st == TENON_OK && !known)
+        st = tenon_fail(err, TENON_ERR_UNSUPPORTED_FEATURE, TENON_NO_OFFSET,
+                        "the scales beside its codes do not fit them");
+    return st;
+}
+
 enum tenon_status tenon_embed_init(struct tenon_embed *embed, const struct tenon_model *model,
                                    struct tenon_error *err)
 {
@@ -60,11 +79,7 @@ enum tenon_status tenon_embed_init(struct tenon_embed *embed, const struct tenon
         tenon_fail_path(err, model->path);
         return TENON_ERR_NOT_FOUND;
     }
-    if (t->n_dims != 2)
-        st = tenon_fail(err, TENON_ERR_UNSUPPORTED_FEATURE, TENON_NO_OFFSET,
-                        "%u dimensions, an embedding matrix has 2", t->n_dims);
-    else
-        st = check_rows(t, t->dims[1], err);
+    st = check_matrix(embed, model, t, err);
     if (st != TENON_OK) {
         tenon_fail_subject(err, "tensor", t->name.data, t->name.len);
         tenon_fail_path(err, model->path);
@@ -72,8 +87,8 @@ enum tenon_status tenon_embed_init(struct tenon_embed *embed, const struct tenon
     }
     embed->model = model;
     embed->matrix = t;
-    embed->rows = t->dims[0];
-    embed->cols = t->dims[1];
+    embed->rows = embed->logical.dims[0];
+    embed->cols = embed->logical.dims[1];
     return TENON_OK;
 }
 
@@ -92,7 +107,7 @@ enum tenon_status tenon_embed_rows(const struct tenon_embed *embed, const uint64
             return st;
         }
     for (size_t i = 0; st == TENON_OK && i < n; i++)
-        st = tenon_tensor_decode(embed->model, embed->matrix, ids[i] * embed->cols,
-                                 (size_t)embed->cols, out + i * embed->cols, err);
+        st = tenon_logical_decode(&embed->logical, ids[i] * embed->cols, (size_t)embed->cols,
+                                  out + i * embed->cols, err);
     return st;
 }

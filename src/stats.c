@@ -92,8 +92,7 @@ static enum tenon_status scan_piece(void *user, size_t i, unsigned char *buffer,
             st = tenon_tensor_decode_f64(job->model, t, piece->first + at, n,
                                          (double *)(void *)buffer, err);
         else
-            st = tenon_tensor_decode(job->model, t, piece->first + at, n, (float *)(void *)buffer,
-                                     err);
+            st = tenon_logical_decode(&logical, piece->first + at, n, (float *)(void *)buffer, err);
         if (st != TENON_OK)
             return st;
         scan_values(job, wide, buffer, n * logical.values, &piece->scan);

@@ -1,7 +1,10 @@
 #include "row_map.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "tenon/logical.h"
 
 /* Rows are decoded in pieces of at most this many values. */
 enum { PIECE = 8192, LINE_CELLS = 64, MOST_CELLS = 4 * LINE_CELLS };
@@ -26,11 +29,26 @@ const char *tenon_row_map_cell(const struct tenon_term *term, uint64_t differing
     return term->utf8 ? blocks[shade] : ascii[shade];
 }
 
-static enum tenon_status row_differs(const struct tenon_model *model, const struct map *map,
-                                     const struct tenon_tensor *const matrices[2], uint64_t row,
-                                     bool *out, struct tenon_error *err)
+/* `n` values as double, which holds those of every type. */
+static enum tenon_status read_values(const struct tenon_logical *l, uint64_t first, size_t n,
+                                     double *out, struct tenon_error *err)
 {
-    static float values[2][PIECE];
+    static float narrow[PIECE];
+    enum tenon_status st;
+
+    if (l->scales == NULL)
+        return tenon_tensor_decode_f64(l->model, l->codes, first, n, out, err);
+    st = tenon_logical_decode(l, first, n, narrow, err);
+    for (size_t i = 0; st == TENON_OK && i < n; i++)
+        out[i] = (double)narrow[i];
+    return st;
+}
+
+/* As the library counts rows: two NaN are no difference. */
+static enum tenon_status row_differs(const struct map *map, const struct tenon_logical matrices[2],
+                                     uint64_t row, bool *out, struct tenon_error *err)
+{
+    static double values[2][PIECE];
 
     *out = false;
     for (uint64_t c = 0; c < map->cols && !*out; c += PIECE) {
@@ -38,12 +56,13 @@ static enum tenon_status row_differs(const struct tenon_model *model, const stru
 
         for (int m = 0; m < 2; m++) {
             enum tenon_status st =
-                tenon_tensor_decode(model, matrices[m], row * map->cols + c, n, values[m], err);
+                read_values(&matrices[m], row * map->cols + c, n, values[m], err);
+
             if (st != TENON_OK)
                 return st;
         }
         for (size_t i = 0; i < n && !*out; i++)
-            *out = !(values[0][i] == values[1][i]);
+            *out = values[0][i] != values[1][i] && !(isnan(values[0][i]) && isnan(values[1][i]));
     }
     return TENON_OK;
 }
@@ -73,21 +92,24 @@ enum tenon_status tenon_row_map_write(struct tenon_tool *tool, const struct teno
                                       const struct tenon_tensor *a, const struct tenon_tensor *b,
                                       struct tenon_error *err)
 {
-    const struct tenon_tensor *const matrices[2] = {a, b};
+    struct tenon_logical matrices[2];
+    const uint64_t *in = matrices[0].dims, *of = matrices[1].dims;
     struct map map = {0};
 
-    if (a == NULL || b == NULL || a->n_dims != 2 || b->n_dims != 2 || a->dims[1] != b->dims[1])
+    if (a == NULL || b == NULL || !tenon_logical_init(&matrices[0], model, a) ||
+        !tenon_logical_init(&matrices[1], model, b) || matrices[0].n_dims != 2 ||
+        matrices[1].n_dims != 2 || in[1] != of[1])
         return TENON_OK;
-    map.cols = a->dims[1];
-    map.rows = a->dims[0] < b->dims[0] ? a->dims[0] : b->dims[0];
-    map.longer = a->dims[0] < b->dims[0] ? b->dims[0] : a->dims[0];
+    map.cols = in[1];
+    map.rows = in[0] < of[0] ? in[0] : of[0];
+    map.longer = in[0] < of[0] ? of[0] : in[0];
     map.per_cell = (map.rows + MOST_CELLS - 1) / MOST_CELLS;
     if (map.per_cell == 0 || map.cols == 0 || map.per_cell > UINT32_MAX)
         return TENON_OK;
     map.n_cells = (size_t)((map.rows + map.per_cell - 1) / map.per_cell);
     for (uint64_t row = 0; row < map.rows; row++) {
         bool differs;
-        enum tenon_status st = row_differs(model, &map, matrices, row, &differs, err);
+        enum tenon_status st = row_differs(&map, matrices, row, &differs, err);
 
         if (st != TENON_OK)
             return st;

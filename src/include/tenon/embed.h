@@ -2,6 +2,7 @@
 #ifndef TENON_EMBED_H
 #define TENON_EMBED_H
 
+#include "tenon/logical.h"
 #include "tenon/model.h"
 
 TENON_BEGIN_DECLS
@@ -10,6 +11,7 @@ TENON_BEGIN_DECLS
 struct tenon_embed {
     const struct tenon_model *model;
     const struct tenon_tensor *matrix;
+    struct tenon_logical logical; /* the same with the scales beside it */
     uint64_t rows, cols;
 };
 

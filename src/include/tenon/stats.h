@@ -7,14 +7,14 @@
 
 TENON_BEGIN_DECLS
 
-/* Over finite values only, but for the counts. NaN where there is no finite value. The result
- * does not depend on the number of threads. */
+/* Over finite values only (codes times the scales beside them), but for the counts. NaN where there
+ * is no finite value. The result does not depend on the number of threads. */
 struct tenon_stats {
     double min, max, mean;
     double std; /* of the whole population, not of a sample */
     uint64_t nan, inf, zero;
     uint64_t count; /* all values */
-    bool valid;     /* false: this dtype has no decoder */
+    bool valid;     /* false: no decoder, or scales that do not fit */
 };
 
 /* Fills `out[i]` for each tensor of `indices` (NULL: all). Options as for hashing. */
