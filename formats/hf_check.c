@@ -125,6 +125,29 @@ static void check_heads(struct check *c)
                      c->h->kv_heads != TENON_UNKNOWN ? c->h->kv_heads : c->h->heads);
 }
 
+/* A vocabulary and layers, but no matrix of either end: a piece of a model, or names that nobody
+ * knows. */
+static void check_ends(struct check *c)
+{
+    bool layers = false;
+
+    if (c->h->vocab_size == TENON_UNKNOWN || tenon_model_arch(c->model) == NULL)
+        return;
+    for (size_t i = 0; i < tenon_model_n_tensors(c->model); i++) {
+        const struct tenon_tensor *t = tenon_model_tensor(c->model, i);
+
+        if (t->role == TENON_ROLE_TOKEN_EMBD || t->role == TENON_ROLE_OUTPUT)
+            return;
+        layers = layers || (t->role != TENON_ROLE_NONE && t->layer >= 0);
+    }
+    if (layers && tenon_model_find_fault(
+                      c->model, "embeddings_missing", TENON_NO_INDEX, TENON_NO_OFFSET, NULL, 0,
+                      "the config says a vocabulary of %lld, but neither an input nor an "
+                      "output matrix is stored",
+                      (long long)c->h->vocab_size) != TENON_OK)
+        c->status = TENON_ERR_NO_MEMORY;
+}
+
 /* Layers beyond those of the config are extra heads of some families; missing ones are not. */
 static void check_layers(struct check *c)
 {
@@ -151,6 +174,7 @@ enum tenon_status tenon_hf_check(struct tenon_model *model, struct tenon_error *
     struct check c = {.model = model, .h = tenon_model_hparams(model)};
 
     check_embedding(&c);
+    check_ends(&c);
     check_heads(&c);
     check_layers(&c);
     if (c.status != TENON_OK)

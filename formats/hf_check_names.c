@@ -3,6 +3,7 @@
 
 #include "fail.h"
 #include "hf_check.h"
+#include "tenon/arch.h"
 
 enum scheme {
     SCHEME_BNB_NF4,
@@ -101,6 +102,7 @@ struct names {
     struct tally adapters[N_ADAPTER_KINDS];
     struct tally base_layers; /* weights of the base model inside an adapter's wrapper */
     struct tally plain;       /* neither of these */
+    struct tally wrapped;     /* of the plain ones */
     struct tally empty;
 };
 
@@ -170,6 +172,13 @@ static bool may_be_adapter(const struct tenon_str *name)
     return false;
 }
 
+static void count_plain(struct names *names, const struct tenon_tensor *t)
+{
+    count(&names->plain, t);
+    if (tenon_arch_is_wrapped(t->name.data, t->name.len))
+        count(&names->wrapped, t);
+}
+
 static void sort_name(struct names *names, const struct tenon_tensor *t)
 {
     enum scheme scheme = find_scheme(&t->name);
@@ -187,25 +196,31 @@ static void sort_name(struct names *names, const struct tenon_tensor *t)
     else if (base)
         count(&names->base_layers, t);
     else
-        count(&names->plain, t);
+        count_plain(names, t);
 }
 
 /* --- reports --- */
 
+/* `what` must read well after one tensor and after several. */
 static enum tenon_status report(struct tenon_model *model, const char *code,
                                 const struct tally *tally, const char *what)
 {
     const struct tenon_tensor *t = tally->first;
 
     return tenon_model_find_fault(model, code, t->file, t->record_offset, t->name.data, t->name.len,
-                                  "%zu tensors %s", tally->n, what);
+                                  "%zu tensor%s %s", tally->n, tally->n == 1 ? "" : "s", what);
 }
 
-static void add(struct tally *to, struct tally *from)
+static void add(struct tally *to, const struct tally *from)
 {
     if (to->n == 0)
         to->first = from->first;
     to->n += from->n;
+}
+
+static void move(struct tally *to, struct tally *from)
+{
+    add(to, from);
     from->n = 0;
 }
 
@@ -213,15 +228,15 @@ static void add(struct tally *to, struct tally *from)
 static void settle_schemes(struct tally *schemes)
 {
     if (schemes[SCHEME_BNB_4BIT].n != 0 && schemes[SCHEME_BNB_NF4].n != 0)
-        add(&schemes[SCHEME_BNB_NF4], &schemes[SCHEME_BNB_4BIT]);
+        move(&schemes[SCHEME_BNB_NF4], &schemes[SCHEME_BNB_4BIT]);
     if (schemes[SCHEME_BNB_4BIT].n != 0 && schemes[SCHEME_BNB_FP4].n != 0)
-        add(&schemes[SCHEME_BNB_FP4], &schemes[SCHEME_BNB_4BIT]);
+        move(&schemes[SCHEME_BNB_FP4], &schemes[SCHEME_BNB_4BIT]);
     if (schemes[SCHEME_GPTQ_OR_AWQ].n != 0 && schemes[SCHEME_GPTQ].n != 0)
-        add(&schemes[SCHEME_GPTQ], &schemes[SCHEME_GPTQ_OR_AWQ]);
+        move(&schemes[SCHEME_GPTQ], &schemes[SCHEME_GPTQ_OR_AWQ]);
     if (schemes[SCHEME_SCALED].n != 0 && schemes[SCHEME_COMPRESSED].n != 0)
-        add(&schemes[SCHEME_COMPRESSED], &schemes[SCHEME_SCALED]);
+        move(&schemes[SCHEME_COMPRESSED], &schemes[SCHEME_SCALED]);
     if (schemes[SCHEME_SCALED].n != 0 && schemes[SCHEME_FP8_BLOCKS].n != 0)
-        add(&schemes[SCHEME_FP8_BLOCKS], &schemes[SCHEME_SCALED]);
+        move(&schemes[SCHEME_FP8_BLOCKS], &schemes[SCHEME_SCALED]);
 }
 
 /* Tensors of a quantizer that the config does not announce are leftovers. */
@@ -239,7 +254,8 @@ static enum tenon_status report_schemes(struct tenon_model *model, struct names 
         if (tally->n != 0)
             st = tenon_model_find_fault(model, expected ? "quantizer" : "quantizer_leftovers",
                                         t->file, t->record_offset, t->name.data, t->name.len,
-                                        "%zu tensors belong to %s%s", tally->n, scheme_names[i],
+                                        "%zu tensor%s of %s%s", tally->n, tally->n == 1 ? "" : "s",
+                                        scheme_names[i],
                                         expected ? "" : ", of which the config says nothing");
     }
     return st;
@@ -248,8 +264,8 @@ static enum tenon_status report_schemes(struct tenon_model *model, struct names 
 static enum tenon_status report_adapters(struct tenon_model *model, const struct names *names)
 {
     static const char *const what[N_ADAPTER_KINDS] = {
-        "are low-rank pairs of a LoRA adapter", "are magnitudes of a DoRA adapter",
-        "are factors of a LoHa adapter", "are full weights that an adapter saved along"};
+        "of the low-rank pairs of a LoRA adapter", "with magnitudes of a DoRA adapter",
+        "with factors of a LoHa adapter", "of full weights that an adapter saved along"};
     size_t n = 0;
     enum tenon_status st = TENON_OK;
 
@@ -260,10 +276,43 @@ static enum tenon_status report_adapters(struct tenon_model *model, const struct
             st = report(model, "adapter", &names->adapters[i], what[i]);
     if (st == TENON_OK && names->base_layers.n != 0)
         st = report(model, "adapter", &names->base_layers,
-                    "are base weights inside an adapter's wrapper");
+                    "of the base model inside an adapter's wrapper");
     if (st == TENON_OK && n != 0 && names->plain.n != 0)
-        st = report(model, "adapter", &names->plain, "are full weights beside an adapter");
+        st = report(model, "adapter", &names->plain, "of full weights beside an adapter");
     return st;
+}
+
+/* A config, an input matrix and layers make a whole model; the adapter of one has no layers. */
+static bool is_whole(const struct tenon_model *model)
+{
+    static const enum tenon_role roles[] = {TENON_ROLE_ATTN_Q, TENON_ROLE_ATTN_QKV,
+                                            TENON_ROLE_FFN_UP};
+
+    if (tenon_model_hparams(model)->model_type.len == 0 ||
+        tenon_model_find_role(model, TENON_ROLE_TOKEN_EMBD, TENON_PART_MAIN, false) == NULL)
+        return false;
+    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+        if (tenon_model_find_role(model, roles[i], TENON_PART_MAIN, false) != NULL)
+            return true;
+    return false;
+}
+
+/* What loaders of whole models do not look for, or not under this name. */
+static enum tenon_status report_unread(struct tenon_model *model, const struct names *names)
+{
+    struct tally pairs = {0};
+
+    for (size_t i = 0; i < ADAPTER_SAVED; i++)
+        add(&pairs, &names->adapters[i]);
+    if (!is_whole(model))
+        return TENON_OK;
+    if (pairs.n != 0)
+        return report(model, "adapter_unmerged", &pairs,
+                      "of an adapter not merged into the weights beside, and ignored on loading");
+    if (names->wrapped.n != 0)
+        return report(model, "wrapped_names", &names->wrapped,
+                      "under a training tool's prefix, where loaders do not look");
+    return TENON_OK;
 }
 
 enum tenon_status tenon_hf_check_names(struct tenon_model *model, struct tenon_error *err)
@@ -276,8 +325,10 @@ enum tenon_status tenon_hf_check_names(struct tenon_model *model, struct tenon_e
     st = report_schemes(model, &names);
     if (st == TENON_OK)
         st = report_adapters(model, &names);
+    if (st == TENON_OK)
+        st = report_unread(model, &names);
     if (st == TENON_OK && names.empty.n > 1)
         st = report(model, "empty_placeholders", &names.empty,
-                    "are empty placeholders: the checkpoint was not gathered before it was saved");
+                    "of no elements: the checkpoint was not gathered before it was saved");
     return st == TENON_OK ? st : tenon_fail_memory(err);
 }

@@ -109,6 +109,24 @@ static bool is_inner_wrapper(const char *segment, size_t len)
     return false;
 }
 
+bool tenon_arch_is_wrapped(const char *name, size_t len)
+{
+    const char *bare = name;
+    size_t bare_len = len, start = 0;
+
+    skip_wrappers(&bare, &bare_len);
+    if (bare_len != len)
+        return true;
+    for (size_t end = 0; end <= len; end++) {
+        if (end != len && name[end] != '.')
+            continue;
+        if (start < end && name[start] == '_' && is_inner_wrapper(name + start, end - start))
+            return true;
+        start = end + 1;
+    }
+    return false;
+}
+
 /* The number that a whole segment spells, without leading zeros; -1 when it is none. */
 static int32_t segment_number(const char *segment, size_t len)
 {

@@ -214,6 +214,42 @@ START_TEST(names_that_only_resemble_an_adapter_are_none)
 }
 END_TEST
 
+#define WHOLE "model.embed_tokens.weight model.layers.0.self_attn.q_proj.weight "
+
+/* Names beside a config of Llama, and what is remarkable about them (NULL: nothing). */
+static const struct {
+    const char *names, *code, *subject;
+} unread[] = {
+    {WHOLE "lm_head.weight", NULL, NULL},
+    {WHOLE "lm_head.lora_A.weight lm_head.lora_B.weight", "adapter_unmerged",
+     "lm_head.lora_A.weight"},
+    {"lm_head.lora_A.weight lm_head.lora_B.weight", NULL, NULL},
+    {"_orig_mod.model.embed_tokens.weight _orig_mod.model.layers.0.self_attn.q_proj.weight",
+     "wrapped_names", "_orig_mod.model.embed_tokens.weight"},
+    {"module.model.embed_tokens.weight module.model.layers.0.mlp.up_proj.weight", "wrapped_names",
+     "module.model.embed_tokens.weight"},
+    {"model.embed_tokens.weight model._orig_mod.layers.0.self_attn.q_proj.weight", "wrapped_names",
+     "model._orig_mod.layers.0.self_attn.q_proj.weight"},
+    {"model.layers.0.self_attn.q_proj.weight", "embeddings_missing", ""},
+    {"lm_head.weight model.layers.0.self_attn.q_proj.weight", NULL, NULL},
+    {"x.weight", NULL, NULL},
+};
+
+START_TEST(what_loading_would_leave_out_is_named)
+{
+    static const char *const codes[] = {"adapter_unmerged", "wrapped_names", "embeddings_missing"};
+
+    folder_shard(dir, "model.safetensors", unread[_i].names, 1);
+    open_folder(LLAMA "\"vocab_size\":10}");
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        bool wanted = unread[_i].code != NULL && strcmp(codes[i], unread[_i].code) == 0;
+
+        ck_assert_msg(has_finding(model, codes[i], wanted ? unread[_i].subject : NULL) == wanted,
+                      "%s: %s", unread[_i].names, codes[i]);
+    }
+}
+END_TEST
+
 #define COUNT(array) (sizeof(array) / sizeof(array[0]))
 
 int main(void)
@@ -232,6 +268,7 @@ int main(void)
     tcase_add_loop_test(tc, the_quantizer_is_named_by_its_tensors, 0, COUNT(schemes));
     tcase_add_test(tc, adapters_are_told_apart);
     tcase_add_test(tc, names_that_only_resemble_an_adapter_are_none);
+    tcase_add_loop_test(tc, what_loading_would_leave_out_is_named, 0, COUNT(unread));
     suite_add_tcase(suite, tc);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

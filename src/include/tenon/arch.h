@@ -103,6 +103,11 @@ struct tenon_name_match {
     bool bias;
 };
 
+/* Whether `name` has a wrapper that training tools leave in names, such as "module." at its front
+ * or "_orig_mod" inside of it; the loaders of whole models do not take these off. The
+ * "base_layer" of adapters does not count. Linear in `len`. */
+TENON_API bool tenon_arch_is_wrapped(const char *name, size_t len);
+
 /* Interprets `name` by the rules of `arch` (NULL: by the rules that all families share), after
  * taking off wrappers such as "module." and "base_model.model.". Linear in `len`. */
 TENON_API struct tenon_name_match tenon_arch_match(const struct tenon_arch *arch, const char *name,
