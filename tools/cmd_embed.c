@@ -129,12 +129,27 @@ static enum tenon_status check_target(const struct options *o, const struct teno
 
 /* --- the table for people --- */
 
-enum { SHOWN_VALUES = 6 };
+/* The most values of a vector that are shown; columns that each takes, at most ("-0.000123456"),
+ * and what else stands in a line (id, length, "..."). */
+enum { SHOWN_VALUES = 6, VALUE_WIDTH = 14, OTHER_WIDTH = 24 };
 
 struct text_rows {
     struct tenon_table *table;
     const struct tenon_vectors *vectors;
+    size_t shown; /* values of a vector */
 };
+
+/* As many values as fit a line of the terminal. */
+static size_t count_shown(const struct tenon_term *term, uint64_t cols)
+{
+    size_t most = SHOWN_VALUES;
+
+    if (term->tty && term->width < OTHER_WIDTH + SHOWN_VALUES * VALUE_WIDTH)
+        most = term->width > OTHER_WIDTH ? (term->width - OTHER_WIDTH) / VALUE_WIDTH : 0;
+    if (most == 0)
+        most = 1;
+    return cols < most ? (size_t)cols : most;
+}
 
 static enum tenon_status add_text_row(void *user, size_t i, const float *values,
                                       struct tenon_error *err)
@@ -148,12 +163,9 @@ static enum tenon_status add_text_row(void *user, size_t i, const float *values,
         squares += (double)values[c] * (double)values[c];
     tenon_table_cell(r->table, "%llu", (unsigned long long)r->vectors->ids->ids[i]);
     tenon_table_cell(r->table, "%.6g", sqrt(squares));
-    for (uint64_t c = 0; c < SHOWN_VALUES; c++)
-        if (c < cols)
-            tenon_table_cell(r->table, "%.6g", (double)values[c]);
-        else
-            tenon_table_cell(r->table, "%s", "");
-    tenon_table_cell(r->table, "%s", cols > SHOWN_VALUES ? "..." : "");
+    for (size_t c = 0; c < r->shown; c++)
+        tenon_table_cell(r->table, "%.6g", (double)values[c]);
+    tenon_table_cell(r->table, "%s", cols > r->shown ? "..." : "");
     return TENON_OK;
 }
 
@@ -162,22 +174,22 @@ static enum tenon_status write_table(struct tenon_tool *tool, const struct tenon
 {
     static const char *const titles[SHOWN_VALUES] = {"V0", "V1", "V2", "V3", "V4", "V5"};
     struct tenon_table table;
-    struct text_rows rows = {&table, v};
+    struct text_rows rows = {&table, v, count_shown(&tool->term, v->embed->cols)};
     enum tenon_status st;
 
     tenon_table_init(&table);
     tenon_table_column(&table, "ID", true);
     tenon_table_column(&table, "LENGTH", true);
-    for (size_t i = 0; i < SHOWN_VALUES; i++)
-        tenon_table_column(&table, i < v->embed->cols ? titles[i] : "", true);
+    for (size_t i = 0; i < rows.shown; i++)
+        tenon_table_column(&table, titles[i], true);
     tenon_table_column(&table, "", false);
     st = tenon_vectors_each(v, add_text_row, &rows, err);
     if (st == TENON_OK) {
         struct tenon_str name = v->embed->matrix->name;
 
         tenon_table_print(&table, &tool->out, &tool->term, 0);
-        tenon_out_printf(&tool->out, "\n%zu vectors of %llu values, rows of '", v->ids->n,
-                         (unsigned long long)v->embed->cols);
+        tenon_out_printf(&tool->out, "\n%zu vector%s of %llu values, rows of '", v->ids->n,
+                         v->ids->n == 1 ? "" : "s", (unsigned long long)v->embed->cols);
         tenon_out_safe(&tool->out, name.data, name.len);
         tenon_out_text(&tool->out, "'\n");
     }
@@ -199,7 +211,8 @@ static enum tenon_status write_result(struct tenon_tool *tool,
     if (st == TENON_OK && o->output == NULL)
         return write_table(tool, vectors, err);
     if (st == TENON_OK && tool->common.verbose)
-        tenon_tool_note(tool, "%zu vectors written to %s", vectors->ids->n, o->output);
+        tenon_tool_note(tool, "%zu vector%s written to %s", vectors->ids->n,
+                        vectors->ids->n == 1 ? "" : "s", o->output);
     return st;
 }
 

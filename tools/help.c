@@ -105,6 +105,14 @@ static void print_paragraphs(struct tenon_out *out, const char *text, unsigned w
     }
 }
 
+static bool has_shown_options(const struct tenon_command *command)
+{
+    for (size_t i = 0; i < command->n_options; i++)
+        if ((command->options[i].flags & TENON_OPT_HIDDEN) == 0)
+            return true;
+    return false;
+}
+
 void tenon_help_command(struct tenon_out *out, const struct tenon_term *term,
                         const struct tenon_command_row *row)
 {
@@ -113,7 +121,7 @@ void tenon_help_command(struct tenon_out *out, const struct tenon_term *term,
     tenon_out_printf(out, "%sUsage:%s tenon %s [OPTIONS]%s%s\n\n", bold(term), plain(term),
                      row->name, command->operands[0] != '\0' ? " " : "", command->operands);
     print_paragraphs(out, command->about, term->width);
-    if (command->n_options > 0) {
+    if (has_shown_options(command)) {
         tenon_out_printf(out, "\n%sOptions%s\n", bold(term), plain(term));
         print_options(out, term, command->options, command->n_options);
     }

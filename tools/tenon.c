@@ -149,6 +149,12 @@ static enum tenon_status check_operands(const struct tenon_command_row *row, siz
     return TENON_ERR_MISUSE;
 }
 
+static int print_version(struct tenon_tool *tool)
+{
+    tenon_out_printf(&tool->out, "tenon %s\n", tenon_version());
+    return TENON_EXIT_YES;
+}
+
 static int run_command(struct tenon_tool *tool, const struct tenon_command_row *row,
                        struct tenon_opt_parse *parse, const char *const *argv, size_t n)
 {
@@ -166,6 +172,8 @@ static int run_command(struct tenon_tool *tool, const struct tenon_command_row *
         tenon_help_command(&tool->out, &tool->term, row);
         return TENON_EXIT_YES;
     }
+    if (st == TENON_OK && tool->common.version)
+        return print_version(tool);
     if (st == TENON_OK)
         st = check_operands(row, parse->n_operands, &err);
     else
@@ -194,7 +202,7 @@ static int run_program(struct tenon_tool *tool, const char *const *argv, size_t 
     tool->options = options;
     rest.tables[0] = first.tables[0];
     if (st == TENON_OK && tool->common.version) {
-        tenon_out_printf(&tool->out, "tenon %s\n", tenon_version());
+        status = print_version(tool);
     } else if (st == TENON_OK && tool->common.help) {
         tenon_help_program(&tool->out, &tool->term);
     } else if (st == TENON_OK && first.n_used == n) {
