@@ -122,7 +122,7 @@ static void note_actions(struct tenon_tying_case *c)
         tenon_note(c, "transformers 4 ties the output to an input that the file does not hold: "
                       "both start at random");
     if (out->llama_cpp == TENON_LOADER_REFUSES && out->output != NULL && out->input != NULL &&
-        c->arch->gguf_head == TENON_GGUF_HEAD_TIED)
+        c->arch != NULL && c->arch->gguf_head == TENON_GGUF_HEAD_TIED)
         tenon_note(c, "llama.cpp always reuses the input in this architecture and refuses the "
                       "extra 'output.weight' as a wrong number of tensors");
 }

@@ -129,6 +129,20 @@ START_TEST(the_gguf_import_of_transformers_goes_by_presence_but_for_some)
 }
 END_TEST
 
+START_TEST(what_the_loader_refuses_needs_no_known_family)
+{
+    begin();
+    tenon_model_set_format(tiny.model, "gguf");
+    tiny_add(&tiny, "token_embd.weight", TENON_DTYPE_F32, ROWS, COLS, matrix());
+    tiny_add(&tiny, "output.weight", TENON_DTYPE_F32, ROWS, COLS, matrix());
+    ck_assert_int_eq(tenon_model_find_fault(tiny.model, "gap", TENON_NO_INDEX, TENON_NO_OFFSET,
+                                            NULL, 0, "%s", ""),
+                     TENON_OK);
+    check_verdict(judge("unheard-of"), TENON_VERDICT_IDENTICAL);
+    check_action(tying->llama_cpp, TENON_LOADER_REFUSES);
+}
+END_TEST
+
 START_TEST(gguf_shapes_that_differ_are_refused)
 {
     begin();
@@ -153,6 +167,7 @@ int main(void)
     tcase_add_test(tests, gguf_architectures_decide_what_a_missing_output_means);
     tcase_add_test(tests, codeshell_takes_its_input_from_the_output);
     tcase_add_test(tests, the_gguf_import_of_transformers_goes_by_presence_but_for_some);
+    tcase_add_test(tests, what_the_loader_refuses_needs_no_known_family);
     tcase_add_test(tests, gguf_shapes_that_differ_are_refused);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
