@@ -185,17 +185,23 @@ static void write_pairs(struct tenon_tool *tool, const struct answer *r)
 static void write_sum(struct tenon_tool *tool, const struct answer *r)
 {
     const struct tenon_diff *d = r->diff;
-    size_t equal = 0, stored_otherwise = 0;
+    size_t equal = 0, near = 0, stored_otherwise = 0;
 
     for (size_t i = 0; i < d->n_pairs; i++) {
-        equal += d->pairs[i].equal_values;
-        stored_otherwise += d->pairs[i].equal_values && is_changed(&d->pairs[i]);
+        const struct tenon_diff_pair *p = &d->pairs[i];
+        bool apart = p->equal_values && p->max_abs > 0;
+
+        equal += p->equal_values;
+        near += apart;
+        stored_otherwise += p->equal_values && !apart && is_changed(p);
     }
     tenon_out_printf(
         &tool->out, "%s%s%s: %zu of %zu corresponding tensors have equal values",
         tenon_term_style(&tool->term, d->same ? TENON_STYLE_GOOD : TENON_STYLE_WARNING),
         d->same ? "same" : "different", tenon_term_style(&tool->term, TENON_STYLE_PLAIN), equal,
         d->n_pairs);
+    if (near > 0)
+        tenon_out_printf(&tool->out, " (%zu only within the tolerance)", near);
     if (stored_otherwise > 0)
         tenon_out_printf(&tool->out, " (%zu stored in another way)", stored_otherwise);
     if (d->n_only_a + d->n_only_b > 0)
