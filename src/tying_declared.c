@@ -52,6 +52,20 @@ static void note_conflicts(struct tenon_tying_case *c, const struct tenon_tie_fl
                        h->tie_flags[i].value ? "true" : "false");
 }
 
+/* What the config might have said, but nobody could read. */
+static void note_unread(struct tenon_tying_case *c)
+{
+    for (size_t i = 0; i < tenon_model_n_findings(c->model); i++) {
+        const struct tenon_finding *f = tenon_model_finding(c->model, i);
+
+        if (strcmp(f->code, "side_file_unusable") == 0 && strcmp(f->subject, "config.json") == 0)
+            tenon_note(c, "config.json cannot be used, so what it declares is unknown: %s",
+                       f->message);
+        else if (strcmp(f->code, "config_type") == 0 && strncmp(f->subject, "tie_", 4) == 0)
+            tenon_note(c, "the flag was not used: %s", f->message);
+    }
+}
+
 void tenon_tying_declare(struct tenon_tying_case *c)
 {
     const struct tenon_tie_flag *flag = choose_flag(tenon_model_hparams(c->model));
@@ -65,6 +79,7 @@ void tenon_tying_declare(struct tenon_tying_case *c)
             tenon_note(c, "in this family the flag chose whether the decoder's output is scaled; "
                           "its embeddings are shared either way");
     }
+    note_unread(c);
     read_record(c);
 }
 
