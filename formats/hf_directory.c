@@ -151,8 +151,8 @@ static enum tenon_status fail_empty(const struct folder *f, struct tenon_error *
                    "the folder holds no file of a model");
     else
         tenon_fail(err, TENON_ERR_NOT_FOUND, TENON_NO_OFFSET,
-                   "the folder holds no weights that can be read, only %zu other files: %s", all.n,
-                   list(&all));
+                   "the folder holds no weights that can be read, only %zu other file%s: %s", all.n,
+                   all.n == 1 ? "" : "s", list(&all));
     tenon_fail_hint(err, "weights are looked for in model.safetensors.index.json, "
                          "model.safetensors, other safetensors files and one GGUF file");
     return TENON_ERR_NOT_FOUND;
@@ -234,9 +234,10 @@ static enum tenon_status report_strays(const struct folder *f, struct tenon_erro
     }
     if (strays.n == 0)
         return TENON_OK;
-    st = tenon_model_find_fault(
-        f->model, "stray_file", TENON_NO_INDEX, TENON_NO_OFFSET, strays.first, strlen(strays.first),
-        "%zu safetensors files do not belong to the model: %s", strays.n, list(&strays));
+    st = tenon_model_find_fault(f->model, "stray_file", TENON_NO_INDEX, TENON_NO_OFFSET,
+                                strays.first, strlen(strays.first),
+                                "%zu safetensors file%s beside the model, not part of it: %s",
+                                strays.n, strays.n == 1 ? "" : "s", list(&strays));
     return st == TENON_OK ? st : tenon_fail_memory(err);
 }
 

@@ -215,8 +215,8 @@ static enum tenon_status report_tally(const struct set *set, const char *code,
         return TENON_OK;
     append_names(&m, tally);
     return tenon_model_find_fault(set->model, code, TENON_NO_INDEX, TENON_NO_OFFSET,
-                                  tally->first.data, tally->first.len, "%zu tensors %s: %s",
-                                  tally->n, what, m.text);
+                                  tally->first.data, tally->first.len, "%zu tensor%s %s: %s",
+                                  tally->n, tally->n == 1 ? "" : "s", what, m.text);
 }
 
 static uint64_t sum_bytes(const struct tenon_model *model)
@@ -270,14 +270,13 @@ static enum tenon_status report_index(const struct set *set)
 
     count_lost(set, &absent);
     st = report_tally(set, "index_names_absent_tensor", &absent,
-                      "that the index names are not in their shard");
+                      "named in the index, but not in the shard it names");
     if (st == TENON_OK)
         st = report_tally(set, "tensor_not_in_index", &set->not_indexed,
-                          "of the shards are not in the index and were left out");
+                          "in the shards, but not in the index, and left out");
     if (st == TENON_OK)
         st = report_tally(set, "tensor_in_two_shards", &set->elsewhere,
-                          "stand in a shard that the index does not name for them; the index was "
-                          "followed");
+                          "in another shard than the index says; the index was followed");
     if (st == TENON_OK && set->index->n_superseded != 0)
         st = tenon_model_find_fault(set->model, "duplicate_key", TENON_NO_INDEX, TENON_NO_OFFSET,
                                     set->index_path, strlen(set->index_path),
