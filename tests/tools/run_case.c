@@ -319,7 +319,7 @@ static bool contains(const struct gen_bytes *bytes, const char *text)
 static void expect_equal(const char *what, const struct gen_bytes *got,
                          const struct gen_bytes *want)
 {
-    if (got->n == want->n && memcmp(got->data, want->data, got->n) == 0)
+    if (got->n == want->n && (got->n == 0 || memcmp(got->data, want->data, got->n) == 0))
         return;
     complain("%s is not as expected", what);
     show("expected", want);
