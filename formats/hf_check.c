@@ -169,6 +169,24 @@ static void check_layers(struct check *c)
         c->status = TENON_ERR_NO_MEMORY;
 }
 
+/* Flags of several levels of the config: loaders differ in which one they read. */
+static void check_flags(struct check *c)
+{
+    const struct tenon_tie_flag *flags = c->h->tie_flags;
+
+    for (size_t i = 1; i < c->h->n_tie_flags; i++) {
+        if (flags[i].value == flags[0].value)
+            continue;
+        if (tenon_model_find_fault(c->model, "config_conflict", TENON_NO_INDEX, TENON_NO_OFFSET,
+                                   "tie_word_embeddings", strlen("tie_word_embeddings"),
+                                   "%s is %s, but %s is %s", flags[0].where,
+                                   flags[0].value ? "true" : "false", flags[i].where,
+                                   flags[i].value ? "true" : "false") != TENON_OK)
+            c->status = TENON_ERR_NO_MEMORY;
+        return;
+    }
+}
+
 enum tenon_status tenon_hf_check(struct tenon_model *model, struct tenon_error *err)
 {
     struct check c = {.model = model, .h = tenon_model_hparams(model)};
@@ -177,6 +195,7 @@ enum tenon_status tenon_hf_check(struct tenon_model *model, struct tenon_error *
     check_ends(&c);
     check_heads(&c);
     check_layers(&c);
+    check_flags(&c);
     if (c.status != TENON_OK)
         return tenon_fail_memory(err);
     return tenon_hf_check_names(model, err);

@@ -136,6 +136,18 @@ START_TEST(a_disagreement_is_named)
 }
 END_TEST
 
+START_TEST(flags_of_two_levels_that_differ_are_a_conflict)
+{
+    write_model();
+    open_folder(LLAMA "\"tie_word_embeddings\":false,"
+                      "\"text_config\":{\"tie_word_embeddings\":true}}");
+    ck_assert(has_finding(model, "config_conflict", "tie_word_embeddings"));
+    open_folder(LLAMA "\"tie_word_embeddings\":true,"
+                      "\"text_config\":{\"tie_word_embeddings\":true}}");
+    ck_assert_uint_eq(tenon_model_n_findings(model), 0);
+}
+END_TEST
+
 START_TEST(an_explicit_head_dim_goes_before_the_quotient)
 {
     static const struct matrix m[] = {{"model.layers.0.self_attn.q_proj.weight", 128, 16}};
@@ -263,6 +275,7 @@ int main(void)
     tcase_add_test(tc, parts_that_agree_draw_no_finding);
     tcase_add_test(tc, a_token_without_a_row_is_an_error);
     tcase_add_loop_test(tc, a_disagreement_is_named, 0, COUNT(cases));
+    tcase_add_test(tc, flags_of_two_levels_that_differ_are_a_conflict);
     tcase_add_test(tc, an_explicit_head_dim_goes_before_the_quotient);
     tcase_add_test(tc, empty_placeholders_are_counted);
     tcase_add_loop_test(tc, the_quantizer_is_named_by_its_tensors, 0, COUNT(schemes));
