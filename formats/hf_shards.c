@@ -412,7 +412,7 @@ static enum tenon_status read_index(struct tenon_model *model, const char *path,
     if (st == TENON_OK)
         st = tenon_hf_index_read(index, source, tenon_model_options(model), err);
     tenon_source_free(source);
-    return st;
+    return st == TENON_OK ? tenon_model_add_side(model, path, err) : st;
 }
 
 enum tenon_status tenon_hf_open_indexed(struct tenon_model *model, const char *prefix,

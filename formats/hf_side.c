@@ -60,6 +60,8 @@ enum tenon_status tenon_hf_read_side(const struct tenon_hf_side *side,
         result = TENON_HF_SIDE_REFUSED;
         st = report_fault(side, &fault, err);
     }
+    if (st == TENON_OK && result != TENON_HF_SIDE_ABSENT)
+        st = tenon_model_add_side(side->model, path, err);
     if (st == TENON_OK && out_result != NULL)
         *out_result = result;
     return st;

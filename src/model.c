@@ -91,6 +91,7 @@ void tenon_model_free(struct tenon_model *model)
     tenon_mem_free(model->metas);
     tenon_mem_free(model->findings);
     tenon_mem_free(model->owned);
+    tenon_mem_free((void *)model->sides);
     tenon_arena_release(&model->arena);
     tenon_mem_free(model);
 }
@@ -178,6 +179,16 @@ enum tenon_status tenon_model_add_file(struct tenon_model *model, struct tenon_s
     model->files[model->n_files] = file;
     model->sources[model->n_files] = source;
     *out_i = (uint32_t)model->n_files++;
+    return TENON_OK;
+}
+
+enum tenon_status tenon_model_add_side(struct tenon_model *model, const char *path,
+                                       struct tenon_error *err)
+{
+    if (!tenon_grow((void **)&model->sides, &model->side_room, model->n_sides,
+                    sizeof(*model->sides)))
+        return tenon_fail_memory(err);
+    model->sides[model->n_sides++] = path;
     return TENON_OK;
 }
 
@@ -375,6 +386,16 @@ size_t tenon_model_n_files(const struct tenon_model *model)
 const struct tenon_file *tenon_model_file(const struct tenon_model *model, size_t i)
 {
     return &model->files[i];
+}
+
+size_t tenon_model_n_side_files(const struct tenon_model *model)
+{
+    return model->n_sides;
+}
+
+const char *tenon_model_side_file(const struct tenon_model *model, size_t i)
+{
+    return model->sides[i];
 }
 
 size_t tenon_model_n_tensors(const struct tenon_model *model)

@@ -25,6 +25,10 @@ enum tenon_status tenon_model_own(struct tenon_model *model, void *buffer, struc
  * rest of `*out_file` (borrowed, valid until the next file is added). `*out_i` is its index. */
 enum tenon_status tenon_model_add_file(struct tenon_model *model, struct tenon_source *source,
                                        uint32_t *out_i, struct tenon_error *err);
+/* Notes that `path` was read, too, though no tensor lies there (config, index, tokenizer). Fails
+ * with NO_MEMORY only. */
+enum tenon_status tenon_model_add_side(struct tenon_model *model, const char *path,
+                                       struct tenon_error *err);
 struct tenon_file *tenon_model_edit_file(struct tenon_model *model, uint32_t i);
 const struct tenon_source *tenon_model_source(const struct tenon_model *model, uint32_t file);
 

@@ -22,6 +22,9 @@ struct tenon_model {
     struct tenon_source **sources; /* one per file */
     size_t n_files;
 
+    const char **sides; /* paths of what was read besides */
+    size_t n_sides, side_room;
+
     struct tenon_tensor *tensors;
     size_t n_tensors, tensor_room;
     struct tenon_names tensor_names;

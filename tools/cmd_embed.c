@@ -107,24 +107,34 @@ static enum tenon_status write_file(const struct options *o, const struct tenon_
     return st;
 }
 
-/* No output may replace a file of the model it is made from, whatever the names. */
+static bool is_same_file(const char *path, const struct stat *other)
+{
+    struct stat file;
+
+    return stat(path, &file) == 0 && file.st_dev == other->st_dev && file.st_ino == other->st_ino;
+}
+
+/* No output may replace a file that it is made from, whatever the names. */
 static enum tenon_status check_target(const struct options *o, const struct tenon_model *model,
                                       struct tenon_error *err)
 {
-    struct stat target, input;
+    struct stat target;
+    bool of_model = false, of_ids;
 
     if (o->output == NULL || stat(o->output, &target) != 0)
         return TENON_OK;
-    for (size_t i = 0; i < tenon_model_n_files(model); i++) {
-        if (stat(tenon_model_file(model, i)->path, &input) != 0 || input.st_dev != target.st_dev ||
-            input.st_ino != target.st_ino)
-            continue;
-        tenon_report_fail(err, TENON_ERR_MISUSE, "is a file of the model itself");
-        tenon_report_path(err, o->output);
-        tenon_report_hint(err, "choose another name for the output");
-        return TENON_ERR_MISUSE;
-    }
-    return TENON_OK;
+    for (size_t i = 0; i < tenon_model_n_files(model); i++)
+        of_model = of_model || is_same_file(tenon_model_file(model, i)->path, &target);
+    for (size_t i = 0; i < tenon_model_n_side_files(model); i++)
+        of_model = of_model || is_same_file(tenon_model_side_file(model, i), &target);
+    of_ids = o->ids_file != NULL && is_same_file(o->ids_file, &target);
+    if (!of_model && !of_ids)
+        return TENON_OK;
+    tenon_report_fail(err, TENON_ERR_MISUSE,
+                      of_model ? "is a file of the model itself" : "is the list of ids itself");
+    tenon_report_path(err, o->output);
+    tenon_report_hint(err, "choose another name for the output");
+    return TENON_ERR_MISUSE;
 }
 
 /* --- the table for people --- */

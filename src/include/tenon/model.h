@@ -91,6 +91,10 @@ TENON_API bool tenon_model_is_directory(const struct tenon_model *model);
 TENON_API size_t tenon_model_n_files(const struct tenon_model *model);
 TENON_API const struct tenon_file *tenon_model_file(const struct tenon_model *model, size_t i);
 
+/* Paths of the other files that were read: index, config, tokenizer. */
+TENON_API size_t tenon_model_n_side_files(const struct tenon_model *model);
+TENON_API const char *tenon_model_side_file(const struct tenon_model *model, size_t i);
+
 /* Tensors in file order. `i` must be below the count. */
 TENON_API size_t tenon_model_n_tensors(const struct tenon_model *model);
 TENON_API const struct tenon_tensor *tenon_model_tensor(const struct tenon_model *model, size_t i);
