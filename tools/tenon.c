@@ -133,6 +133,13 @@ static int finish(struct tenon_tool *tool, int status)
     return status;
 }
 
+/* A fault in one option must not hide that JSON is asked for by another behind it. */
+static void look_for_json(struct tenon_tool *tool, const char *const *argv, size_t n)
+{
+    for (size_t i = 0; i < n && strcmp(argv[i], "--") != 0; i++)
+        tool->common.json = tool->common.json || strcmp(argv[i], "--json") == 0;
+}
+
 static enum tenon_status check_operands(const struct tenon_command_row *row, size_t n,
                                         struct tenon_error *err)
 {
@@ -174,10 +181,12 @@ static int run_command(struct tenon_tool *tool, const struct tenon_command_row *
     }
     if (st == TENON_OK && tool->common.version)
         return print_version(tool);
-    if (st == TENON_OK)
+    if (st == TENON_OK) {
         st = check_operands(row, parse->n_operands, &err);
-    else
+    } else {
+        look_for_json(tool, argv, n);
         tenon_report_hint(&err, "see 'tenon help %s'", row->name);
+    }
     if (st != TENON_OK)
         return tenon_tool_fail(tool, &err);
     tool->operands = parse->operands;
@@ -212,6 +221,8 @@ static int run_program(struct tenon_tool *tool, const char *const *argv, size_t 
     } else {
         if (st == TENON_OK)
             row = tenon_command_find(argv[first.n_used], &err);
+        if (row == NULL)
+            look_for_json(tool, argv, n);
         status = row == NULL
                      ? tenon_tool_fail(tool, &err)
                      : run_command(tool, row, &rest, argv + first.n_used + 1, n - first.n_used - 1);
