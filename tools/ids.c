@@ -118,7 +118,7 @@ enum tenon_status tenon_ids_read(struct tenon_ids *ids, const char *path, struct
     }
     if (st != TENON_OK)
         tenon_report_path(err, name);
-    else if (ferror(file))
+    else if (ferror(file) || !feof(file)) /* the latter: no memory for a line */
         st = tenon_report_errno(err, name, errno, "cannot read the list of ids");
     free(text);
     if (!is_stdin)

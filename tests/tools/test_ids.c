@@ -1,7 +1,11 @@
 /* Lists of token ids as people write them. */
 #include "ids.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "check_error.h"
 
@@ -50,6 +54,41 @@ START_TEST(bad_ids_are_named)
 }
 END_TEST
 
+/* Sanitizers reserve more addresses than any limit leaves. */
+#if defined(__SANITIZE_ADDRESS__)
+#define HAVE_LIMIT false
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HAVE_LIMIT false
+#endif
+#endif
+#ifndef HAVE_LIMIT
+#define HAVE_LIMIT true
+#endif
+
+/* A line without end must not look like the end of the file: the ids before it are not all. */
+START_TEST(a_line_too_long_for_memory_is_an_error)
+{
+    char path[] = "ids-XXXXXX";
+    int fd = mkstemp(path);
+    struct rlimit limit = {64 << 20, 64 << 20};
+    struct tenon_ids ids = {.rows = 10};
+    enum tenon_status st;
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, "1\n", 2), 2);
+    ck_assert_int_eq(ftruncate(fd, 256 << 20), 0);
+    close(fd);
+    if (HAVE_LIMIT)
+        ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
+    st = tenon_ids_read(&ids, path, &err);
+    remove(path);
+    ck_assert_int_ne(st, TENON_OK);
+    ck_assert(!HAVE_LIMIT || st == TENON_ERR_NO_MEMORY || st == TENON_ERR_IO);
+    tenon_ids_release(&ids);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ids");
@@ -57,6 +96,7 @@ int main(void)
 
     tcase_add_checked_fixture(tc, set_up, NULL);
     tcase_add_test(tc, ids_are_numbers_and_ranges);
+    tcase_add_test(tc, a_line_too_long_for_memory_is_an_error);
     tcase_add_loop_test(tc, bad_ids_are_named, 0, (int)(sizeof(bad_ids) / sizeof(bad_ids[0])));
     suite_add_tcase(suite, tc);
     return run_suite(suite);
