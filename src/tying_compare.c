@@ -372,6 +372,9 @@ static void set_byte_evidence(struct tenon_tying_case *c, bool equal)
 static void judge_unread(struct tenon_tying_case *c)
 {
     const struct tenon_tensor *in = c->out->input, *out = c->out->output;
+    struct tenon_logical logical;
+    bool known = tenon_logical_init(&logical, c->model, in) && logical.values == 1 &&
+                 tenon_logical_init(&logical, c->model, out) && logical.values == 1;
 
     if (in->n_dims != out->n_dims ||
         (in->scaling == out->scaling && !same_dims(in, out) &&
@@ -382,7 +385,10 @@ static void judge_unread(struct tenon_tying_case *c)
     }
     c->out->verdict = TENON_VERDICT_DIFFERENT;
     tenon_note(c,
-               c->options.values
+               c->options.values && known
+                   ? "the values were not compared: %s and %s, but not of two dimensions; the "
+                     "bytes differ"
+               : c->options.values
                    ? "values could not be compared: %s and %s cannot both be decoded; the "
                      "bytes differ"
                    : "the bytes differ (%s and %s); the values were not compared",

@@ -148,9 +148,9 @@ static void add_pair(struct tenon_table *table, const struct answer *r,
             tenon_table_cell(table, "%s", "");
         return;
     }
-    tenon_table_cell(table, "%.6g", p->max_abs);
-    tenon_table_cell(table, "%.6g", p->rel_l2);
-    tenon_table_cell(table, "%.9g", p->cosine);
+    tenon_table_cell(table, "%.6g", tenon_out_real(p->max_abs));
+    tenon_table_cell(table, "%.6g", tenon_out_real(p->rel_l2));
+    tenon_table_cell(table, "%.9g", tenon_out_real(p->cosine));
     tenon_table_cell(table, "%llu of %llu", (unsigned long long)p->rows_differing,
                      (unsigned long long)p->rows);
 }

@@ -172,9 +172,9 @@ static enum tenon_status add_text_row(void *user, size_t i, const float *values,
     for (uint64_t c = 0; c < cols; c++)
         squares += (double)values[c] * (double)values[c];
     tenon_table_cell(r->table, "%llu", (unsigned long long)r->vectors->ids->ids[i]);
-    tenon_table_cell(r->table, "%.6g", sqrt(squares));
+    tenon_table_cell(r->table, "%.6g", tenon_out_real(sqrt(squares)));
     for (size_t c = 0; c < r->shown; c++)
-        tenon_table_cell(r->table, "%.6g", (double)values[c]);
+        tenon_table_cell(r->table, "%.6g", tenon_out_real((double)values[c]));
     tenon_table_cell(r->table, "%s", cols > r->shown ? "..." : "");
     return TENON_OK;
 }

@@ -260,7 +260,7 @@ static void add_stats(struct tenon_table *table, const struct tenon_stats *stats
 
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
         if (stats->valid)
-            tenon_table_cell(table, "%.6g", values[i]);
+            tenon_table_cell(table, "%.6g", tenon_out_real(values[i]));
         else
             tenon_table_cell(table, "-");
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)

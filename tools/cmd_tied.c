@@ -186,7 +186,8 @@ static void write_evidence(struct tenon_tool *tool, const struct tenon_evidence 
     begin_line(tool, "Values");
     tenon_out_printf(out,
                      "at most %.6g apart, relative distance %.6g, cosine %.6g, best scale %.6g\n",
-                     e->max_abs_diff, e->rel_l2, e->cosine, e->scale);
+                     tenon_out_real(e->max_abs_diff), tenon_out_real(e->rel_l2),
+                     tenon_out_real(e->cosine), tenon_out_real(e->scale));
 }
 
 static void write_declared(struct tenon_tool *tool, const struct tenon_tying *t)

@@ -157,6 +157,11 @@ void tenon_out_hash(struct tenon_out *out, uint64_t high, uint64_t low)
     tenon_out_printf(out, "%016llx%016llx", (unsigned long long)high, (unsigned long long)low);
 }
 
+double tenon_out_real(double value)
+{
+    return isnan(value) ? (double)NAN : value;
+}
+
 char *tenon_out_number(char *buf, double value, bool single)
 {
     int digits = single ? 6 : 15;

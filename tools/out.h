@@ -35,6 +35,9 @@ void tenon_out_hash(struct tenon_out *out, uint64_t high, uint64_t low);
 /* Hands everything to the system. False when this or an earlier write failed (`out->error`). */
 bool tenon_out_flush(struct tenon_out *out);
 
+/* `value` for printf: which sign a NaN has depends on the processor, and means nothing. */
+double tenon_out_real(double value);
+
 /* The shortest decimal form that reads back as the same double; "NaN", "Infinity" and
  * "-Infinity" for the others. `buf` holds 32 bytes. `single`: the same float32 is enough. */
 char *tenon_out_number(char *buf, double value, bool single);
