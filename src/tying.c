@@ -238,8 +238,10 @@ static enum tenon_status analyse(struct tenon_tying_case *c, struct tenon_error 
     tenon_tying_find(c);
     if (c->out->input == NULL && c->out->output == NULL) {
         st = tenon_fail(err, TENON_ERR_NOT_FOUND, TENON_NO_OFFSET,
-                        "no input or output embedding matrix found among %zu tensors",
-                        tenon_model_n_tensors(c->model));
+                        "no input or output embedding matrix found among %zu tensor%s",
+                        tenon_model_n_tensors(c->model),
+                        tenon_model_n_tensors(c->model) == 1 ? "" : "s");
+        tenon_fail_hint(err, "name the whole checkpoint: adapters and single shards hold neither");
         tenon_fail_path(err, tenon_model_path(c->model));
         return st;
     }

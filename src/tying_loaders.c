@@ -44,6 +44,35 @@ static enum tenon_loader_action judge_v5(const struct tenon_tying_case *c, enum 
     return c->out->input != NULL ? TENON_LOADER_RANDOM_OUTPUT : TENON_LOADER_UNKNOWN;
 }
 
+/* Whether a stored matrix has another shape than the model that the config describes. */
+static bool misfits(const struct tenon_tying_case *c, const struct tenon_tensor *t)
+{
+    const struct tenon_hparams *h = tenon_model_hparams(c->model);
+    int64_t width = h->embedding_size > 0 ? h->embedding_size : h->hidden_size;
+
+    if (t == NULL)
+        return false;
+    if (t->n_dims != 2 || t->n_elements == 0)
+        return true;
+    return (h->vocab_size > 0 && t->dims[0] != (uint64_t)h->vocab_size) ||
+           (width > 0 && t->dims[1] != (uint64_t)width);
+}
+
+/* transformers makes the model from the config, and refuses stored matrices of other shapes.
+ * Families whose config does not give both shapes in one number each are left out. */
+static bool config_refuses(struct tenon_tying_case *c)
+{
+    const unsigned free_shapes = TENON_ARCH_ROWS_DIFFER | TENON_ARCH_FACTORISED |
+                                 TENON_ARCH_ENCODER_DECODER | TENON_ARCH_VISION;
+    const struct tenon_tensor *t = misfits(c, c->out->input) ? c->out->input : c->out->output;
+
+    if (c->arch == NULL || (c->arch->flags & free_shapes) != 0 || !misfits(c, t))
+        return false;
+    tenon_note(c, "transformers refuses '%s': its shape is not the one that the config asks for",
+               tenon_note_name(c, t));
+    return true;
+}
+
 /* The GGUF import of transformers takes a file without an output matrix as tied, and some
  * families always. */
 static enum tenon_loader_action judge_import(const struct tenon_tying_case *c)
@@ -115,7 +144,8 @@ static void note_actions(struct tenon_tying_case *c)
 
     if (out->transformers_v4 == TENON_LOADER_DROPS_OUTPUT)
         tenon_note(c, "transformers 4 ties on load: the stored output matrix is lost");
-    if (out->transformers_v5 == TENON_LOADER_KEEPS_BOTH && out->declared == TENON_YES)
+    if (out->transformers_v5 == TENON_LOADER_KEEPS_BOTH && out->declared == TENON_YES &&
+        (c->arch == NULL || c->arch->tie_v5 != TENON_TIE_NEVER))
         tenon_note(c, "transformers 5 sees that the matrices are not equal, warns, and keeps "
                       "both");
     if (out->transformers_v4 == TENON_LOADER_RANDOM_OUTPUT && out->input == NULL)
@@ -138,8 +168,12 @@ void tenon_tying_judge_loaders(struct tenon_tying_case *c)
         c->out->transformers_v4 = c->out->transformers_v5 = judge_import(c);
         c->out->llama_cpp = judge_llama_cpp(c);
     } else if (c->has_config && tenon_model_dialect(c->model) != TENON_DIALECT_META) {
-        c->out->transformers_v4 = judge_v4(c, tenon_tying_expected(c, 4));
-        c->out->transformers_v5 = judge_v5(c, tenon_tying_expected(c, 5));
+        bool refused = config_refuses(c);
+
+        c->out->transformers_v4 =
+            refused ? TENON_LOADER_REFUSES : judge_v4(c, tenon_tying_expected(c, 4));
+        c->out->transformers_v5 =
+            refused ? TENON_LOADER_REFUSES : judge_v5(c, tenon_tying_expected(c, 5));
     }
     note_actions(c);
 }

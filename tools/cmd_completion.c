@@ -16,6 +16,10 @@ static int run(struct tenon_tool *tool)
 {
     struct tenon_error err = {0};
 
+    if (tool->common.json) {
+        tenon_report_fail(&err, TENON_ERR_MISUSE, "'completion' has no JSON form");
+        return tenon_tool_fail(tool, &err);
+    }
     for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
         if (strcmp(tool->operands[0], shells[i].shell) == 0) {
             shells[i].write(&tool->out);

@@ -45,6 +45,10 @@ static int run(struct tenon_tool *tool)
     const struct tenon_command_row *row;
     struct tenon_error err = {0};
 
+    if (tool->common.json) {
+        tenon_report_fail(&err, TENON_ERR_MISUSE, "'help' has no JSON form");
+        return tenon_tool_fail(tool, &err);
+    }
     if (o->page != NULL) {
         char *page = read_page(o->page, &err);
 
