@@ -152,9 +152,10 @@ static enum tenon_status check_tying(struct tenon_tool *tool, struct outcome *o)
         return st;
     }
     if (!tying->consistent) {
+        static const char family[] = "nothing is declared, and the stored weights are not what the "
+                                     "family expects:";
         static const char *const texts[] = {
-            [TENON_SILENT] = "nothing is declared, and the stored weights are not what the family "
-                             "expects:",
+            [TENON_SILENT] = family,
             [TENON_NO] = "declared not tied, but the stored weights say",
             [TENON_YES] = "declared tied, but the stored weights say",
         };
