@@ -9,12 +9,9 @@
 
 /* Scales read at a time. */
 #define SCALES 64
-#define BLOCK  UINT64_C(128)
 
 /* Groups of 32 MXFP4 codes decoded at a time. */
-#define GROUPS       64
-#define GROUP_BYTES  16
-#define GROUP_VALUES UINT64_C(32)
+#define GROUPS 64
 
 bool tenon_logical_init(struct tenon_logical *logical, const struct tenon_model *model,
                         const struct tenon_tensor *tensor)
@@ -37,7 +34,7 @@ bool tenon_logical_init(struct tenon_logical *logical, const struct tenon_model 
     if (tensor->scaling == TENON_SCALING_MXFP4) {
         logical->n_dims--;
         if (!tenon_u64_mul(&logical->dims[logical->n_dims - 1], logical->dims[logical->n_dims - 1],
-                           GROUP_VALUES) ||
+                           TENON_MXFP4_VALUES) ||
             !tenon_u64_mul(&logical->n_elements, tensor->n_elements, 2))
             return false;
     }
@@ -52,15 +49,15 @@ static enum tenon_status scale_run(const struct tenon_logical *l, uint64_t row, 
     float scales[SCALES];
 
     while (n > 0) {
-        uint64_t block = col / BLOCK, last = (col + n - 1) / BLOCK;
+        uint64_t block = col / TENON_SCALE_BLOCK, last = (col + n - 1) / TENON_SCALE_BLOCK;
         size_t count = last - block + 1 < SCALES ? (size_t)(last - block + 1) : SCALES;
         enum tenon_status st = tenon_tensor_decode(
-            l->model, l->scales, row / BLOCK * across + block, count, scales, err);
+            l->model, l->scales, row / TENON_SCALE_BLOCK * across + block, count, scales, err);
 
         if (st != TENON_OK)
             return st;
         for (size_t k = 0; k < count; k++) {
-            uint64_t end = (block + k + 1) * BLOCK;
+            uint64_t end = (block + k + 1) * TENON_SCALE_BLOCK;
 
             for (; n > 0 && col < end; col++, n--)
                 *values++ *= scales[k];
@@ -117,32 +114,32 @@ static void decode_group(const struct tenon_logical *l, const uint8_t *codes, ui
     float scale;
 
     l->model->ops.decode[TENON_DTYPE_F8_E8M0](&scale, &exponent, 1);
-    l->model->ops.decode[TENON_DTYPE_F4](out, codes, GROUP_BYTES);
-    for (size_t i = 0; i < GROUP_VALUES; i++)
+    l->model->ops.decode[TENON_DTYPE_F4](out, codes, TENON_MXFP4_BYTES);
+    for (size_t i = 0; i < TENON_MXFP4_VALUES; i++)
         out[i] *= scale;
 }
 
 static enum tenon_status decode_mxfp4(const struct tenon_logical *l, uint64_t first, size_t n,
                                       float *out, struct tenon_error *err)
 {
-    uint8_t codes[GROUPS * GROUP_BYTES], exponents[GROUPS];
-    float values[GROUP_VALUES];
+    uint8_t codes[GROUPS * TENON_MXFP4_BYTES], exponents[GROUPS];
+    float values[TENON_MXFP4_VALUES];
 
     while (n > 0) {
-        uint64_t group = first / GROUP_VALUES, last = (first + n - 1) / GROUP_VALUES;
+        uint64_t group = first / TENON_MXFP4_VALUES, last = (first + n - 1) / TENON_MXFP4_VALUES;
         size_t count = last - group + 1 < GROUPS ? (size_t)(last - group + 1) : GROUPS;
-        enum tenon_status st = tenon_tensor_read(l->model, l->codes, group * GROUP_BYTES, codes,
-                                                 count * GROUP_BYTES, err);
+        enum tenon_status st = tenon_tensor_read(l->model, l->codes, group * TENON_MXFP4_BYTES,
+                                                 codes, count * TENON_MXFP4_BYTES, err);
 
         if (st == TENON_OK)
             st = tenon_tensor_read(l->model, l->scales, group, exponents, count, err);
         if (st != TENON_OK)
             return st;
         for (size_t k = 0; k < count; k++) {
-            size_t skip = (size_t)(first % GROUP_VALUES);
-            size_t take = GROUP_VALUES - skip < n ? (size_t)(GROUP_VALUES - skip) : n;
+            size_t skip = (size_t)(first % TENON_MXFP4_VALUES);
+            size_t take = TENON_MXFP4_VALUES - skip < n ? (size_t)(TENON_MXFP4_VALUES - skip) : n;
 
-            decode_group(l, codes + k * GROUP_BYTES, exponents[k], values);
+            decode_group(l, codes + k * TENON_MXFP4_BYTES, exponents[k], values);
             memcpy(out, values + skip, take * sizeof(*out));
             out += take;
             first += take;

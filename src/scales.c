@@ -5,12 +5,6 @@
 #include "model_private.h"
 #include "scales.h"
 
-/* Side of a block that shares one scale. */
-#define BLOCK UINT64_C(128)
-
-/* Bytes of a group of 32 codes. */
-#define MXFP4_GROUP_BYTES 16
-
 /* Longer names are not those of any known exporter. */
 #define MOST_NAME 1024
 
@@ -49,7 +43,7 @@ static bool ends_with(struct tenon_str name, const char *suffix)
 
 static uint64_t count_blocks(uint64_t n)
 {
-    return n / BLOCK + (n % BLOCK != 0);
+    return n / TENON_SCALE_BLOCK + (n % TENON_SCALE_BLOCK != 0);
 }
 
 /* How `scales` are spread over `codes`. */
@@ -76,7 +70,7 @@ static enum tenon_scaling fit_mxfp4(const struct tenon_tensor *codes,
                                     const struct tenon_tensor *scales)
 {
     if (scales->dtype != TENON_DTYPE_U8 || codes->n_dims < 2 ||
-        codes->dims[codes->n_dims - 1] != MXFP4_GROUP_BYTES || scales->n_dims != codes->n_dims - 1)
+        codes->dims[codes->n_dims - 1] != TENON_MXFP4_BYTES || scales->n_dims != codes->n_dims - 1)
         return TENON_SCALING_MISFIT;
     for (uint32_t i = 0; i < scales->n_dims; i++)
         if (scales->dims[i] != codes->dims[i])

@@ -4,6 +4,13 @@
 
 #include "tenon/logical.h"
 
+/* Side of the square of float8 codes that share one scale. */
+#define TENON_SCALE_BLOCK UINT64_C(128)
+
+/* A group of MXFP4 codes that share one exponent: its bytes, and the values they hold. */
+#define TENON_MXFP4_BYTES  16
+#define TENON_MXFP4_VALUES UINT64_C(32)
+
 /* Links every tensor of codes to the tensor of its scales. NO_MEMORY only. */
 enum tenon_status tenon_model_link_scales(struct tenon_model *model);
 
