@@ -195,9 +195,9 @@ static enum tenon_status report_layout(struct tenon_gguf *g, const struct expect
     if (st == TENON_OK && e->n_steps_back != 0) {
         r = &g->records[e->first_back];
         st = tenon_gguf_find_fault(g, err, "out_of_order", r->offset, record_name(g, r),
-                                   "lies before the end of the tensor listed before it, as do "
-                                   "%" PRIu64 " others: the loader takes tensors in order only",
-                                   e->n_steps_back - 1);
+                                   "lies before the end of the tensor listed before it (%" PRIu64
+                                   " in all): the loader takes tensors in order only",
+                                   e->n_steps_back);
     }
     return st;
 }
