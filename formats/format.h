@@ -5,6 +5,7 @@
 #define TENON_FORMATS_FORMAT_H
 
 #include "model_build.h"
+#include "plan_build.h"
 #include "tenon/format.h"
 
 /* How many leading bytes a probe sees at most. */
@@ -46,6 +47,12 @@ struct tenon_format {
     /* Called once the model is finished: records as findings what does not fit together. NULL
      * when there is nothing to compare. Fails only when memory is gone. */
     enum tenon_status (*check)(struct tenon_model *model, struct tenon_error *err);
+
+    /* Lays out file `file` of a plan whose format this is: may put its tensors into the order that
+     * the format wants, sets version and alignment where the plan leaves them open, every tensor's
+     * offset, and the file's head, head_bytes and bytes. Fails with CANNOT_REPRESENT, subject set,
+     * for what the format cannot hold. NULL for formats that are not written. */
+    enum tenon_status (*layout)(struct tenon_plan *plan, uint32_t file, struct tenon_error *err);
 
     /* For formats that are only named: fills `err` with NOT_RECOGNISED or UNSUPPORTED_FEATURE, a
      * message that says what the file really is, and a hint. NULL for the others. */

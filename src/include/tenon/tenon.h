@@ -16,6 +16,8 @@
 #include "tenon/logical.h"
 #include "tenon/meta.h"
 #include "tenon/model.h"
+#include "tenon/plan.h"
+#include "tenon/rope.h"
 #include "tenon/stats.h"
 #include "tenon/tensor.h"
 #include "tenon/text.h"

@@ -1,0 +1,356 @@
+#include "plan_build.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fail.h"
+#include "tenon/text.h"
+
+enum tenon_status tenon_plan_new(const char *target, struct tenon_plan **out,
+                                 struct tenon_error *err)
+{
+    struct tenon_plan *plan = tenon_mem_alloc(1, sizeof(*plan));
+
+    if (plan == NULL)
+        return tenon_fail_memory(err);
+    plan->target = tenon_arena_text(&plan->arena, target, strlen(target));
+    if (plan->target == NULL) {
+        tenon_plan_free(plan);
+        return tenon_fail_memory(err);
+    }
+    *out = plan;
+    return TENON_OK;
+}
+
+void tenon_plan_free(struct tenon_plan *plan)
+{
+    if (plan == NULL)
+        return;
+    tenon_mem_free(plan->models);
+    tenon_mem_free(plan->files);
+    tenon_mem_free(plan->tensors);
+    tenon_mem_free(plan->losses);
+    tenon_mem_free(plan->notes);
+    tenon_mem_free(plan->flags);
+    tenon_arena_release(&plan->arena);
+    tenon_mem_free(plan);
+}
+
+/* --- what it holds --- */
+
+size_t tenon_plan_n_files(const struct tenon_plan *plan)
+{
+    return plan->n_files;
+}
+
+const struct tenon_plan_file *tenon_plan_file(const struct tenon_plan *plan, size_t i)
+{
+    return &plan->files[i];
+}
+
+size_t tenon_plan_n_tensors(const struct tenon_plan *plan)
+{
+    return plan->n_tensors;
+}
+
+const struct tenon_plan_tensor *tenon_plan_tensor(const struct tenon_plan *plan, size_t i)
+{
+    return &plan->tensors[i];
+}
+
+size_t tenon_plan_n_losses(const struct tenon_plan *plan)
+{
+    return plan->n_losses;
+}
+
+const struct tenon_loss *tenon_plan_loss(const struct tenon_plan *plan, size_t i)
+{
+    return &plan->losses[i];
+}
+
+size_t tenon_plan_n_notes(const struct tenon_plan *plan)
+{
+    return plan->n_notes;
+}
+
+const char *tenon_plan_note(const struct tenon_plan *plan, size_t i)
+{
+    return plan->notes[i];
+}
+
+uint64_t tenon_plan_bytes(const struct tenon_plan *plan)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < plan->n_files; i++)
+        if (!tenon_u64_add(&bytes, bytes, plan->files[i].bytes))
+            return UINT64_MAX;
+    return bytes;
+}
+
+bool tenon_plan_is_empty(const struct tenon_plan *plan)
+{
+    return plan->empty;
+}
+
+/* --- filling it --- */
+
+/* A copy of `n` items in the plan's arena; NULL when memory is gone. */
+static void *keep_items(struct tenon_plan *plan, const void *items, size_t n, size_t size)
+{
+    void *copy = tenon_arena_alloc(&plan->arena, n > 0 ? n : 1, size);
+
+    if (copy != NULL && n > 0)
+        memcpy(copy, items, n * size);
+    return copy;
+}
+
+/* The same for a text that may be NULL; false when memory is gone. */
+static bool keep_text(struct tenon_plan *plan, const char **text)
+{
+    if (*text == NULL)
+        return true;
+    *text = tenon_arena_text(&plan->arena, *text, strlen(*text));
+    return *text != NULL;
+}
+
+enum tenon_status tenon_plan_add_model(struct tenon_plan *plan, const struct tenon_model *model,
+                                       struct tenon_error *err)
+{
+    const struct tenon_model **models;
+
+    for (size_t i = 0; i < plan->n_models; i++)
+        if (plan->models[i] == model)
+            return TENON_OK;
+    models = tenon_mem_grow(plan->models, &plan->model_room, plan->n_models, sizeof(*models));
+    if (models == NULL)
+        return tenon_fail_memory(err);
+    plan->models = models;
+    models[plan->n_models++] = model;
+    return TENON_OK;
+}
+
+/* Copies key, text and packed elements of the pairs. */
+static bool keep_metas(struct tenon_plan *plan, struct tenon_plan_file *file)
+{
+    struct tenon_meta_entry *metas =
+        keep_items(plan, file->metas, file->n_metas, sizeof(struct tenon_meta_entry));
+
+    if (metas == NULL)
+        return false;
+    for (size_t i = 0; i < file->n_metas; i++) {
+        metas[i].key.data = tenon_arena_text(&plan->arena, metas[i].key.data, metas[i].key.len);
+        if (metas[i].key.data == NULL)
+            return false;
+        if (metas[i].type == TENON_META_STRING) {
+            struct tenon_str *str = &metas[i].value.as.str;
+
+            str->data = tenon_arena_text(&plan->arena, str->data, str->len);
+            if (str->data == NULL)
+                return false;
+        }
+    }
+    file->metas = metas;
+    return true;
+}
+
+enum tenon_status tenon_plan_add_file(struct tenon_plan *plan, const struct tenon_plan_file *file,
+                                      uint32_t *out_i, struct tenon_error *err)
+{
+    struct tenon_plan_file copy = *file;
+    struct tenon_plan_file *files;
+
+    if (plan->n_files >= UINT32_MAX)
+        return tenon_fail(err, TENON_ERR_LIMIT, TENON_NO_OFFSET, "too many files");
+    files = tenon_mem_grow(plan->files, &plan->file_room, plan->n_files, sizeof(*files));
+    if (files == NULL)
+        return tenon_fail_memory(err);
+    plan->files = files;
+    if (!keep_text(plan, &copy.path) || !keep_text(plan, &copy.format) ||
+        !keep_text(plan, &copy.copy_of) || !keep_metas(plan, &copy))
+        return tenon_fail_memory(err);
+    if (out_i != NULL)
+        *out_i = (uint32_t)plan->n_files;
+    files[plan->n_files++] = copy;
+    return TENON_OK;
+}
+
+enum tenon_status tenon_plan_add_text(struct tenon_plan *plan, const char *path, const char *text,
+                                      size_t len, bool last, struct tenon_error *err)
+{
+    struct tenon_plan_file file = {
+        .kind = TENON_PLAN_TEXT, .path = path, .head_bytes = len, .bytes = len, .last = last};
+
+    file.head = (const unsigned char *)tenon_arena_text(&plan->arena, text, len);
+    return file.head != NULL ? tenon_plan_add_file(plan, &file, NULL, err) : tenon_fail_memory(err);
+}
+
+/* Elements of all dimensions together; false on overflow. */
+static bool count_elements(const struct tenon_plan_tensor *tensor, uint64_t *out)
+{
+    *out = 1;
+    for (uint32_t d = 0; d < tensor->n_dims; d++)
+        if (!tenon_u64_mul(out, *out, tensor->dims[d]))
+            return false;
+    return true;
+}
+
+static enum tenon_status size_tensor(struct tenon_plan_tensor *tensor, struct tenon_error *err)
+{
+    uint64_t n = 0;
+    enum tenon_status st = TENON_OK;
+
+    if (tensor->dtype == TENON_DTYPE_UNKNOWN) {
+        tensor->bytes = tensor->n_sources == 1 ? tensor->sources[0].tensor->bytes : 0;
+        return TENON_OK;
+    }
+    if (!count_elements(tensor, &n) || !tenon_dtype_bytes(tensor->dtype, n, &tensor->bytes)) {
+        st = tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
+                        "its shape is not whole blocks of %s",
+                        tenon_dtype_info(tensor->dtype)->name);
+        tenon_fail_subject(err, "tensor", tensor->name.data, tensor->name.len);
+    }
+    return st;
+}
+
+enum tenon_status tenon_plan_add_tensor(struct tenon_plan *plan,
+                                        const struct tenon_plan_tensor *tensor,
+                                        struct tenon_error *err)
+{
+    struct tenon_plan_tensor copy = *tensor;
+    struct tenon_plan_tensor *tensors =
+        tenon_mem_grow(plan->tensors, &plan->tensor_room, plan->n_tensors, sizeof(*tensors));
+    enum tenon_status st = TENON_OK;
+
+    if (tensors == NULL)
+        return tenon_fail_memory(err);
+    plan->tensors = tensors;
+    copy.name.data = tenon_arena_text(&plan->arena, copy.name.data, copy.name.len);
+    copy.dims = keep_items(plan, copy.dims, copy.n_dims, sizeof(*copy.dims));
+    copy.sources = keep_items(plan, copy.sources, copy.n_sources, sizeof(*copy.sources));
+    copy.steps = keep_items(plan, copy.steps, copy.n_steps, sizeof(*copy.steps));
+    if (copy.name.data == NULL || copy.dims == NULL || copy.sources == NULL || copy.steps == NULL)
+        return tenon_fail_memory(err);
+    st = size_tensor(&copy, err);
+    for (size_t i = 0; st == TENON_OK && i < copy.n_sources; i++)
+        if (copy.sources[i].model != NULL)
+            st = tenon_plan_add_model(plan, copy.sources[i].model, err);
+    if (st == TENON_OK)
+        tensors[plan->n_tensors++] = copy;
+    return st;
+}
+
+enum tenon_status tenon_plan_add_tensor_of(struct tenon_plan *plan, const struct tenon_model *model,
+                                           const struct tenon_tensor *tensor, uint32_t file,
+                                           struct tenon_error *err)
+{
+    struct tenon_plan_source source = {.model = model, .tensor = tensor, .n_rows = UINT64_MAX};
+    struct tenon_plan_tensor copy = {
+        .name = tensor->name,
+        .dtype = (enum tenon_dtype)tensor->dtype,
+        .dtype_raw = tensor->dtype_raw,
+        .n_dims = tensor->n_dims,
+        .dims = tensor->dims,
+        .file = file,
+        .sources = &source,
+        .n_sources = 1,
+    };
+
+    return tenon_plan_add_tensor(plan, &copy, err);
+}
+
+enum tenon_status tenon_plan_add_flag(struct tenon_plan *plan, const struct tenon_plan_flag *flag,
+                                      struct tenon_error *err)
+{
+    struct tenon_plan_flag copy = *flag;
+    struct tenon_plan_flag *flags =
+        tenon_mem_grow(plan->flags, &plan->flag_room, plan->n_flags, sizeof(*flags));
+
+    if (flags == NULL)
+        return tenon_fail_memory(err);
+    plan->flags = flags;
+    if (!keep_text(plan, &copy.name) || !keep_text(plan, &copy.key))
+        return tenon_fail_memory(err);
+    flags[plan->n_flags++] = copy;
+    return TENON_OK;
+}
+
+/* A sentence, formatted and made safe to show; NULL when memory is gone. */
+TENON_PRINTF(2, 0)
+static const char *keep_sentence(struct tenon_plan *plan, const char *format, va_list args)
+{
+    char text[TENON_ERROR_TEXT_BYTES];
+
+    vsnprintf(text, sizeof(text), format, args);
+    return tenon_arena_text(&plan->arena, text, strlen(text));
+}
+
+enum tenon_status tenon_plan_add_loss(struct tenon_plan *plan, const char *code,
+                                      struct tenon_str subject, const char *option, bool allowed,
+                                      struct tenon_error *err, const char *format, ...)
+{
+    char clean[TENON_ERROR_SUBJECT_BYTES];
+    struct tenon_loss loss = {.code = code, .option = option, .allowed = allowed};
+    struct tenon_loss *losses =
+        tenon_mem_grow(plan->losses, &plan->loss_room, plan->n_losses, sizeof(*losses));
+    va_list args;
+
+    if (losses == NULL)
+        return tenon_fail_memory(err);
+    plan->losses = losses;
+    tenon_text_sanitise(clean, sizeof(clean), subject.data, subject.len);
+    loss.subject = tenon_arena_text(&plan->arena, clean, strlen(clean));
+    va_start(args, format);
+    loss.text = keep_sentence(plan, format, args);
+    va_end(args);
+    if (loss.subject == NULL || loss.text == NULL)
+        return tenon_fail_memory(err);
+    losses[plan->n_losses++] = loss;
+    return TENON_OK;
+}
+
+enum tenon_status tenon_plan_add_note(struct tenon_plan *plan, struct tenon_error *err,
+                                      const char *format, ...)
+{
+    const char **notes =
+        tenon_mem_grow(plan->notes, &plan->note_room, plan->n_notes, sizeof(*notes));
+    const char *note;
+    va_list args;
+
+    if (notes == NULL)
+        return tenon_fail_memory(err);
+    plan->notes = notes;
+    va_start(args, format);
+    note = keep_sentence(plan, format, args);
+    va_end(args);
+    if (note == NULL)
+        return tenon_fail_memory(err);
+    notes[plan->n_notes++] = note;
+    return TENON_OK;
+}
+
+/* Whether byte order decides nothing here, or is the same on both sides. */
+static bool same_order(const struct tenon_plan_file *file, const struct tenon_plan_source *source)
+{
+    return source->model == NULL || source->tensor->dtype == TENON_DTYPE_UNKNOWN ||
+           ((source->tensor->flags & TENON_TENSOR_BIG_ENDIAN) != 0) == file->big_endian;
+}
+
+bool tenon_plan_tensor_is_copy(const struct tenon_plan *plan,
+                               const struct tenon_plan_tensor *tensor)
+{
+    const struct tenon_plan_file *file = &plan->files[tensor->file];
+
+    if (tensor->n_steps > 0 || (tensor->combine == TENON_COMBINE_MEAN && tensor->n_sources > 1))
+        return false;
+    for (size_t i = 0; i < tensor->n_sources; i++) {
+        const struct tenon_plan_source *source = &tensor->sources[i];
+
+        if (source->model != NULL && (source->logical || source->tensor->dtype != tensor->dtype))
+            return false;
+        if (!same_order(file, source))
+            return false;
+    }
+    return true;
+}

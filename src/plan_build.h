@@ -1,0 +1,83 @@
+/* How builders fill a plan, and how format writers lay it out. Everything handed over is copied
+ * into the plan's arena, but for models, tensors and bytes, which must outlive it. */
+#ifndef TENON_PLAN_BUILD_H
+#define TENON_PLAN_BUILD_H
+
+#include "mem.h"
+#include "tenon/plan.h"
+
+/* A change to a config of the folder: member `key` ("text_config.tie_word_embeddings") of the
+ * JSON file `name` becomes true, false, or goes away. */
+enum tenon_flag_value { TENON_FLAG_FALSE = 0, TENON_FLAG_TRUE = 1, TENON_FLAG_REMOVE = 2 };
+struct tenon_plan_flag {
+    const char *name; /* "config.json" */
+    const char *key;  /* path of members, joined by dots */
+    enum tenon_flag_value value;
+};
+
+struct tenon_plan {
+    struct tenon_arena arena;
+    const struct tenon_model **models; /* every input, for the comparison with outputs */
+    size_t n_models, model_room;
+    struct tenon_plan_file *files;
+    size_t n_files, file_room;
+    struct tenon_plan_tensor *tensors; /* of a file: in the order in which they are written */
+    size_t n_tensors, tensor_room;
+    struct tenon_loss *losses;
+    size_t n_losses, loss_room;
+    const char **notes;
+    size_t n_notes, note_room;
+    struct tenon_plan_flag *flags;
+    size_t n_flags, flag_room;
+    const char *folder; /* the output is a Hugging Face folder of that path: the layout adds config,
+                         * index and whatever else the input folder has; NULL: it is not */
+    const char *target; /* as the user named the output */
+    bool empty;         /* nothing to do */
+    bool laid_out;
+};
+
+enum tenon_status tenon_plan_new(const char *target, struct tenon_plan **out,
+                                 struct tenon_error *err);
+
+/* Notes an input. Adding a tensor whose source it is does that, too. NO_MEMORY only. */
+enum tenon_status tenon_plan_add_model(struct tenon_plan *plan, const struct tenon_model *model,
+                                       struct tenon_error *err);
+
+/* Adds a file; path, format, copy_of, metas and their strings are copied. `*out_i` is its index. */
+enum tenon_status tenon_plan_add_file(struct tenon_plan *plan, const struct tenon_plan_file *file,
+                                      uint32_t *out_i, struct tenon_error *err);
+
+/* A text file: `len` bytes at `text` are copied. */
+enum tenon_status tenon_plan_add_text(struct tenon_plan *plan, const char *path, const char *text,
+                                      size_t len, bool last, struct tenon_error *err);
+
+/* Adds a tensor at the end of its file's; dims, sources, steps and name are copied. `bytes` is
+ * worked out (for an unknown dtype that is copied: taken from the source). */
+enum tenon_status tenon_plan_add_tensor(struct tenon_plan *plan,
+                                        const struct tenon_plan_tensor *tensor,
+                                        struct tenon_error *err);
+
+/* A tensor that is copied as it is, under its own name, into `file`. */
+enum tenon_status tenon_plan_add_tensor_of(struct tenon_plan *plan, const struct tenon_model *model,
+                                           const struct tenon_tensor *tensor, uint32_t file,
+                                           struct tenon_error *err);
+
+enum tenon_status tenon_plan_add_flag(struct tenon_plan *plan, const struct tenon_plan_flag *flag,
+                                      struct tenon_error *err);
+
+/* `subject` (may be NULL) need not be clean. `code` and `option` are static. */
+TENON_PRINTF(7, 8)
+enum tenon_status tenon_plan_add_loss(struct tenon_plan *plan, const char *code,
+                                      struct tenon_str subject, const char *option, bool allowed,
+                                      struct tenon_error *err, const char *format, ...);
+
+TENON_PRINTF(3, 4)
+enum tenon_status tenon_plan_add_note(struct tenon_plan *plan, struct tenon_error *err,
+                                      const char *format, ...);
+
+/* True when the payload is the source's bytes: one or more sources copied, no step, same dtype and
+ * byte order. */
+bool tenon_plan_tensor_is_copy(const struct tenon_plan *plan,
+                               const struct tenon_plan_tensor *tensor);
+
+#endif
