@@ -20,6 +20,7 @@
 #include "hf.h"
 #include "hf_check.h"
 #include "probe.h"
+#include "safetensors_write.h"
 
 /* The shortest entry there can be, with its comma, in the usual form and as an array. */
 #define SHORTEST_ENTRY       (sizeof("\"\":{\"dtype\":\"\",\"shape\":[],\"data_offsets\":[0,0]},") - 1)
@@ -206,9 +207,10 @@ const struct tenon_format tenon_format_safetensors = {
     .info = {.name = "safetensors",
              .summary = "safetensors: JSON header and packed tensors",
              .extensions = ".safetensors",
-             .flags = TENON_FORMAT_READ},
+             .flags = TENON_FORMAT_READ | TENON_FORMAT_WRITE},
     .probe = probe_safetensors,
     .read = read_all,
     .open = tenon_hf_open_file,
     .check = tenon_hf_check,
+    .layout = tenon_safetensors_layout,
 };

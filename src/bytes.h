@@ -74,6 +74,13 @@ static inline uint64_t tenon_load_u64(const unsigned char *p, bool swapped)
     return swapped ? __builtin_bswap64(little) : little;
 }
 
+/* The way back: writes `value` to the bytes at `p`. */
+static inline void tenon_store_u64(unsigned char *p, uint64_t value, bool swapped)
+{
+    for (unsigned i = 0; i < 8; i++)
+        p[swapped ? 7 - i : i] = (unsigned char)(value >> (8 * i));
+}
+
 float tenon_float_from_bits(uint32_t bits);
 double tenon_double_from_bits(uint64_t bits);
 

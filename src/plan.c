@@ -170,6 +170,8 @@ enum tenon_status tenon_plan_add_file(struct tenon_plan *plan, const struct teno
     if (!keep_text(plan, &copy.path) || !keep_text(plan, &copy.format) ||
         !keep_text(plan, &copy.copy_of) || !keep_metas(plan, &copy))
         return tenon_fail_memory(err);
+    if (copy.like != NULL && tenon_plan_add_model(plan, copy.like, err) != TENON_OK)
+        return TENON_ERR_NO_MEMORY;
     if (out_i != NULL)
         *out_i = (uint32_t)plan->n_files;
     files[plan->n_files++] = copy;

@@ -75,6 +75,18 @@ TENON_PRINTF(3, 4)
 enum tenon_status tenon_plan_add_note(struct tenon_plan *plan, struct tenon_error *err,
                                       const char *format, ...);
 
+/* Makes the tensors of each file one run, in the order of the files; within a file the order stays.
+ * The layout begins with it. Fails when memory is gone. */
+enum tenon_status tenon_plan_group(struct tenon_plan *plan, struct tenon_error *err);
+
+/* Where the run of file `file` begins in plan->tensors, and how long it is. Only once grouped. */
+void tenon_plan_tensors_of(const struct tenon_plan *plan, uint32_t file, size_t *out_first,
+                           size_t *out_n);
+
+/* Puts tensor first + order[i] at place first + i, for all i below `n`. `order`, a permutation of
+ * those numbers, is used up. */
+void tenon_plan_reorder(struct tenon_plan *plan, size_t first, size_t n, size_t *order);
+
 /* True when the payload is the source's bytes: one or more sources copied, no step, same dtype and
  * byte order. */
 bool tenon_plan_tensor_is_copy(const struct tenon_plan *plan,

@@ -78,8 +78,12 @@ struct tenon_plan_file {
     uint64_t alignment;                   /* 0: the writer's choice */
     const struct tenon_meta_entry *metas; /* in the order in which they are written */
     size_t n_metas;
-    const char *copy_of; /* of COPY */
-    bool last;           /* its name appears after those of all others: an index */
+    const char *copy_of;            /* of COPY */
+    bool last;                      /* its name appears after those of all others: an index */
+    const struct tenon_model *like; /* of MODEL: an edited copy of file `like_file` of that model,
+                                     * of the same format: what is not changed keeps its place
+                                     * and spelling; NULL: a new file */
+    uint32_t like_file;
     /* Set by the layout: */
     const unsigned char *head; /* bytes before the first payload */
     uint64_t head_bytes;
@@ -97,9 +101,12 @@ struct tenon_loss {
 };
 
 /* Works out headers, offsets and sizes. Needed once, before the sizes are looked at or the plan is
- * run. Fails with CANNOT_REPRESENT naming the tensor or key that a target format cannot hold. */
-TENON_MUST_USE enum tenon_status tenon_plan_layout(struct tenon_plan *plan,
-                                                   struct tenon_error *err);
+ * run; a second call does nothing. Tensors may change their order: those of a file become one run,
+ * in the order in which they are written. Fails with CANNOT_REPRESENT naming the tensor or key that
+ * a target format cannot hold, NAME_CLASH for two outputs of one path or two tensors of one name,
+ * IO for a side file that cannot be looked at, or NO_MEMORY. */
+TENON_API TENON_MUST_USE enum tenon_status tenon_plan_layout(struct tenon_plan *plan,
+                                                             struct tenon_error *err);
 
 TENON_API size_t tenon_plan_n_files(const struct tenon_plan *plan);
 TENON_API const struct tenon_plan_file *tenon_plan_file(const struct tenon_plan *plan, size_t i);

@@ -1,0 +1,145 @@
+/* Working out where every byte of a plan goes: each file by its format. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "format.h"
+#include "names.h"
+
+/* --- what holds for every format --- */
+
+static enum tenon_status check_files(const struct tenon_plan *plan, struct tenon_error *err)
+{
+    for (size_t i = 0; i < plan->n_tensors; i++) {
+        const struct tenon_plan_tensor *t = &plan->tensors[i];
+
+        if (t->file >= plan->n_files || plan->files[t->file].kind != TENON_PLAN_MODEL) {
+            tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
+                       "file %u of the plan does not hold tensors", t->file);
+            tenon_fail_subject(err, "tensor", t->name.data, t->name.len);
+            return TENON_ERR_MISUSE;
+        }
+    }
+    return TENON_OK;
+}
+
+static struct tenon_str name_of(const void *owner, uint32_t i)
+{
+    return ((const struct tenon_plan *)owner)->tensors[i].name;
+}
+
+/* All files of a plan are one model: a name stands for one tensor. */
+static enum tenon_status check_names(const struct tenon_plan *plan, struct tenon_error *err)
+{
+    struct tenon_names names = {0};
+    enum tenon_status st = TENON_OK;
+
+    if (plan->n_tensors >= TENON_NO_INDEX)
+        return tenon_fail(err, TENON_ERR_LIMIT, TENON_NO_OFFSET, "too many tensors");
+    if (!tenon_names_reserve(&names, plan->n_tensors, plan, name_of))
+        st = tenon_fail_memory(err);
+    for (uint32_t i = 0; st == TENON_OK && i < plan->n_tensors; i++) {
+        const struct tenon_plan_tensor *t = &plan->tensors[i];
+        uint32_t known = tenon_names_add(&names, i, plan, name_of);
+
+        if (known == i)
+            continue;
+        if (known == TENON_NO_INDEX) {
+            st = tenon_fail_memory(err);
+            continue;
+        }
+        st = tenon_fail(err, TENON_ERR_NAME_CLASH, TENON_NO_OFFSET,
+                        "two tensors of this name would be written");
+        tenon_fail_subject(err, "tensor", t->name.data, t->name.len);
+    }
+    tenon_names_release(&names);
+    return st;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static enum tenon_status check_paths(const struct tenon_plan *plan, struct tenon_error *err)
+{
+    const char **paths = tenon_mem_alloc(plan->n_files, sizeof(*paths));
+    enum tenon_status st = TENON_OK;
+
+    if (paths == NULL)
+        return tenon_fail_memory(err);
+    for (size_t i = 0; i < plan->n_files; i++)
+        paths[i] = plan->files[i].path;
+    if (plan->n_files > 1)
+        qsort(paths, plan->n_files, sizeof(*paths), compare_paths);
+    for (size_t i = 1; st == TENON_OK && i < plan->n_files; i++) {
+        if (strcmp(paths[i - 1], paths[i]) != 0)
+            continue;
+        st = tenon_fail(err, TENON_ERR_NAME_CLASH, TENON_NO_OFFSET,
+                        "two files of this name would be written");
+        tenon_fail_path(err, paths[i]);
+    }
+    tenon_mem_free(paths);
+    return st;
+}
+
+/* --- one file --- */
+
+static enum tenon_status measure_copy(struct tenon_plan_file *file, struct tenon_error *err)
+{
+    struct tenon_source *source = NULL;
+    enum tenon_status st = tenon_source_open_file(file->copy_of, &source, err);
+
+    if (st == TENON_OK)
+        file->bytes = tenon_source_size(source);
+    tenon_fail_path(err, file->copy_of);
+    tenon_source_free(source);
+    return st;
+}
+
+static enum tenon_status lay_out_model(struct tenon_plan *plan, uint32_t i, struct tenon_error *err)
+{
+    const char *path = plan->files[i].path, *name = plan->files[i].format;
+    const struct tenon_format *format = name != NULL ? tenon_format_find(name) : NULL;
+    enum tenon_status st;
+
+    if (format == NULL || format->layout == NULL) {
+        st = tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
+                        "files of the format '%s' cannot be written", name != NULL ? name : "");
+        tenon_fail_hint(err, "see what can be written with 'tenon formats'");
+    } else {
+        st = format->layout(plan, i, err);
+    }
+    tenon_fail_path(err, path);
+    return st;
+}
+
+static enum tenon_status lay_out_file(struct tenon_plan *plan, uint32_t i, struct tenon_error *err)
+{
+    struct tenon_plan_file *file = &plan->files[i];
+
+    if (file->kind == TENON_PLAN_MODEL)
+        return lay_out_model(plan, i, err);
+    if (file->kind == TENON_PLAN_COPY)
+        return measure_copy(file, err);
+    return TENON_OK; /* a text came with its size */
+}
+
+enum tenon_status tenon_plan_layout(struct tenon_plan *plan, struct tenon_error *err)
+{
+    enum tenon_status st;
+
+    if (plan->laid_out)
+        return TENON_OK;
+    st = check_files(plan, err);
+    if (st == TENON_OK)
+        st = check_names(plan, err);
+    if (st == TENON_OK)
+        st = tenon_plan_group(plan, err);
+    for (uint32_t i = 0; st == TENON_OK && i < plan->n_files; i++)
+        st = lay_out_file(plan, i, err);
+    if (st == TENON_OK)
+        st = check_paths(plan, err);
+    plan->laid_out = st == TENON_OK;
+    return st;
+}
