@@ -4,6 +4,7 @@
 
 #include "tenon/hash.h"
 #include "tenon/stats.h"
+#include "tenon/text.h"
 #include "tool.h"
 
 enum sort { SORT_NAME, SORT_SIZE, SORT_OFFSET, SORT_NONE };
@@ -62,7 +63,7 @@ static enum tenon_status select_tensors(struct tenon_tool *tool, struct listing 
         bool wanted = tool->n_operands == 1;
 
         for (size_t p = 1; p < tool->n_operands && !wanted; p++)
-            wanted = tenon_tool_glob(tool->operands[p], name.data, name.len);
+            wanted = tenon_text_glob(tool->operands[p], name.data, name.len);
         if (wanted)
             l->indices[l->n++] = (uint32_t)i;
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tenon/meta.h"
+#include "tenon/text.h"
 #include "tool.h"
 
 struct options {
@@ -231,7 +232,7 @@ static bool is_wanted(const struct tenon_tool *tool, const struct tenon_meta_ent
 
     for (size_t i = 1; i < tool->n_operands && !wanted; i++)
         wanted = key_is(e, tool->operands[i]) ||
-                 tenon_tool_glob(tool->operands[i], e->key.data, e->key.len);
+                 tenon_text_glob(tool->operands[i], e->key.data, e->key.len);
     return wanted;
 }
 
@@ -255,7 +256,7 @@ static enum tenon_status check_keys(const struct tenon_tool *tool, const struct 
         for (size_t i = 0; i < tenon_model_n_meta(model) && !found; i++) {
             const struct tenon_meta_entry *e = tenon_model_meta(model, i);
 
-            found = key_is(e, key) || tenon_tool_glob(key, e->key.data, e->key.len);
+            found = key_is(e, key) || tenon_text_glob(key, e->key.data, e->key.len);
         }
         if (!found)
             return fail_key(tool, key, err);

@@ -89,10 +89,6 @@ TENON_PRINTF(2, 3) void tenon_tool_note(struct tenon_tool *tool, const char *for
 /* Zeroed memory for `n` items of `size` bytes; NULL with `err` filled when it cannot be had. */
 void *tenon_tool_alloc(size_t n, size_t size, struct tenon_error *err);
 
-/* Whether `text` fits a shell pattern of *, ? and [sets]; in linear time for any pattern without
- * sets that repeat. `text` is not terminated. */
-bool tenon_tool_glob(const char *pattern, const char *text, size_t len);
-
 /* Common words for text output: "[32000, 288]" of a shape into the table's next cell. */
 void tenon_tool_shape_cell(struct tenon_table *table, const struct tenon_tensor *tensor);
 void tenon_tool_shape_json(struct tenon_json *json, const char *key,

@@ -111,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     parse(argv, n);
     for (size_t i = 0; i < n && size <= 512; i++) {
         read_ids(argv[i]);
-        (void)tenon_tool_glob(argv[i], argv[n - 1], strlen(argv[n - 1]));
+        (void)tenon_text_glob(argv[i], argv[n - 1], strlen(argv[n - 1]));
     }
     free(text);
     return 0;

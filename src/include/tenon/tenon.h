@@ -18,6 +18,7 @@
 #include "tenon/model.h"
 #include "tenon/plan.h"
 #include "tenon/rope.h"
+#include "tenon/split.h"
 #include "tenon/stats.h"
 #include "tenon/tensor.h"
 #include "tenon/text.h"

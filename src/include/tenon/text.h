@@ -20,6 +20,11 @@ TENON_API bool tenon_codepoint_safe(int32_t codepoint);
  * length written. `size` must be at least 4. */
 TENON_API size_t tenon_text_sanitise(char *buf, size_t size, const char *text, size_t len);
 
+/* Whether all of `text` fits a shell pattern of *, ?, [sets] and backslashes; a dot or slash is no
+ * special character. In linear time for any pattern without sets that repeat. `text` is not
+ * terminated. */
+TENON_API bool tenon_text_glob(const char *pattern, const char *text, size_t len);
+
 TENON_END_DECLS
 
 #endif

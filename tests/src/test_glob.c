@@ -1,5 +1,5 @@
 /* Patterns for names. */
-#include "tool.h"
+#include "tenon/text.h"
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 static bool glob(const char *pattern, const char *text)
 {
-    return tenon_tool_glob(pattern, text, strlen(text));
+    return tenon_text_glob(pattern, text, strlen(text));
 }
 
 START_TEST(patterns_match_like_a_shell)
@@ -23,8 +23,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("tool");
-    TCase *tc = tcase_create("tool");
+    Suite *suite = suite_create("glob");
+    TCase *tc = tcase_create("glob");
 
     tcase_add_test(tc, patterns_match_like_a_shell);
     suite_add_tcase(suite, tc);

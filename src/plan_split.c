@@ -1,0 +1,240 @@
+/* Cutting a model into files, and putting it together again. */
+#include "tenon/split.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "fail.h"
+#include "plan_like.h"
+
+/* split.no and split.count have 16 bits, split.tensors.count has 31. */
+#define MOST_FILES   UINT16_MAX
+#define MOST_TENSORS INT32_MAX
+
+/* What a GGUF file has that says nothing about it. */
+#define DEFAULT_ALIGNMENT 32
+
+static const char alignment_key[] = "general.alignment";
+
+/* A split that is being planned. */
+struct split {
+    const struct tenon_model *model;
+    const struct tenon_split_options *options;
+    const char *prefix;
+    const struct tenon_container *container;
+    struct tenon_plan *plan;
+    uint32_t *file_of; /* of each tensor */
+    uint32_t n_files;
+    struct tenon_meta_entry *metas; /* of the first file, with room for those about the set */
+    size_t n_metas;
+};
+
+/* --- which tensor goes where --- */
+
+/* As llama.cpp's split tool does it: in order; a file is full when the next tensor, padded, would
+ * exceed the limit. But a tensor beyond the limit gets a file, where that tool gives up. */
+static enum tenon_status assign_gguf(struct split *s, struct tenon_error *err)
+{
+    const struct tenon_split_options *limit = s->options;
+    uint64_t alignment = tenon_model_file(s->model, 0)->alignment, used = 0, held = 0;
+
+    for (size_t i = 0; i < tenon_model_n_tensors(s->model); i++) {
+        const struct tenon_tensor *t = tenon_model_tensor(s->model, i);
+        uint64_t bytes;
+
+        if (!tenon_u64_align(&bytes, t->bytes, alignment))
+            return tenon_fail(err, TENON_ERR_CORRUPT, t->record_offset, "too many bytes");
+        if (s->n_files == 0 || (limit->max_tensors != 0 && held == limit->max_tensors) ||
+            (limit->max_bytes != 0 && held != 0 &&
+             (used > limit->max_bytes || bytes > limit->max_bytes - used))) {
+            s->n_files++;
+            used = held = 0;
+        }
+        s->file_of[i] = s->n_files - 1;
+        used += bytes; /* at most the limit, or one tensor, or not looked at */
+        held++;
+    }
+    if (s->n_files == 0)
+        s->n_files = 1; /* for the metadata */
+    return TENON_OK;
+}
+
+/* --- the files --- */
+
+/* PREFIX-00001-of-00003.gguf into the plan's arena; NULL when memory is gone. */
+static const char *name_file(struct split *s, uint32_t i)
+{
+    enum { NUMBERS = sizeof("-4294967295-of-4294967295") };
+    size_t room;
+    char *path;
+
+    if (!tenon_size_add(&room, strlen(s->prefix), NUMBERS + strlen(s->container->extension)))
+        return NULL;
+    path = tenon_arena_alloc(&s->plan->arena, room, 1);
+    if (path != NULL)
+        snprintf(path, room, "%s-%05u-of-%05u%s", s->prefix, i + 1, s->n_files,
+                 s->container->extension);
+    return path;
+}
+
+static struct tenon_meta_entry number_entry(const char *key, enum tenon_meta_type type,
+                                            uint64_t value)
+{
+    struct tenon_meta_entry entry = {
+        .key = {key, strlen(key)}, .type = type, .item = type, .count = 1, .value = {.type = type}};
+
+    if (type == TENON_META_I32)
+        entry.value.as.i64 = (int64_t)value;
+    else
+        entry.value.as.u64 = value;
+    return entry;
+}
+
+/* Adds the keys about the set, in the order in which llama.cpp's tool leaves them. */
+static size_t add_split_keys(const struct split *s, uint32_t i, struct tenon_meta_entry *metas,
+                             size_t n)
+{
+    metas[n++] = number_entry("split.no", TENON_META_U16, i);
+    metas[n++] =
+        number_entry("split.tensors.count", TENON_META_I32, tenon_model_n_tensors(s->model));
+    metas[n++] = number_entry("split.count", TENON_META_U16, s->n_files);
+    return n;
+}
+
+/* The first file has the model's metadata. The others only say what is needed to read them. */
+static enum tenon_status add_gguf_file(struct split *s, uint32_t i, struct tenon_error *err)
+{
+    struct tenon_plan_file file = tenon_plan_file_like(s->model, s->container);
+    struct tenon_meta_entry few[TENON_SPLIT_KEYS + 1];
+    size_t n = 0;
+
+    file.path = name_file(s, i);
+    if (file.path == NULL)
+        return tenon_fail_memory(err);
+    if (i != 0 && file.alignment != DEFAULT_ALIGNMENT)
+        few[n++] = number_entry(alignment_key, TENON_META_U32, file.alignment);
+    file.metas = i == 0 ? s->metas : few;
+    file.n_metas =
+        i == 0 ? add_split_keys(s, i, s->metas, s->n_metas) : add_split_keys(s, i, few, n);
+    return tenon_plan_add_file(s->plan, &file, NULL, err);
+}
+
+static enum tenon_status check_options(const struct tenon_split_options *options,
+                                       struct tenon_error *err)
+{
+    if ((options->max_bytes != 0) != (options->max_tensors != 0))
+        return TENON_OK;
+    return tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
+                      "the largest size of a file or the most tensors in it must be given, not %s",
+                      options->max_bytes != 0 ? "both" : "neither");
+}
+
+static enum tenon_status plan_gguf(struct split *s, struct tenon_error *err)
+{
+    enum tenon_status st = assign_gguf(s, err);
+
+    if (st == TENON_OK &&
+        (s->n_files > MOST_FILES || tenon_model_n_tensors(s->model) > MOST_TENSORS))
+        st = tenon_fail(err, TENON_ERR_LIMIT, TENON_NO_OFFSET,
+                        "%u files for %zu tensors, a set has at most %d and %d", s->n_files,
+                        tenon_model_n_tensors(s->model), MOST_FILES, MOST_TENSORS);
+    for (uint32_t i = 0; st == TENON_OK && i < s->n_files; i++)
+        st = add_gguf_file(s, i, err);
+    for (size_t i = 0; st == TENON_OK && i < tenon_model_n_tensors(s->model); i++)
+        st = tenon_plan_add_tensor_of(s->plan, s->model, tenon_model_tensor(s->model, i),
+                                      s->file_of[i], err);
+    return st;
+}
+
+enum tenon_status tenon_plan_split(const struct tenon_model *model, const char *prefix,
+                                   const struct tenon_split_options *options,
+                                   struct tenon_plan **out_plan, struct tenon_error *err)
+{
+    struct split s = {.model = model, .options = options, .prefix = prefix};
+    enum tenon_status st = check_options(options, err);
+
+    if (st == TENON_OK)
+        st = tenon_container_of_model(model, &s.container, err);
+    if (st == TENON_OK)
+        st = tenon_plan_new(prefix, &s.plan, err);
+    if (st == TENON_OK)
+        st = tenon_plan_add_model(s.plan, model, err);
+    if (st == TENON_OK)
+        st = tenon_plan_metas_of(model, TENON_SPLIT_KEYS, &s.metas, &s.n_metas, err);
+    if (st != TENON_OK)
+        goto out;
+    s.file_of = tenon_mem_alloc(tenon_model_n_tensors(model), sizeof(*s.file_of));
+    st = s.file_of != NULL ? plan_gguf(&s, err) : tenon_fail_memory(err);
+    if (st != TENON_OK)
+        goto out;
+    *out_plan = s.plan;
+    s.plan = NULL;
+out:
+    tenon_mem_free(s.metas);
+    tenon_mem_free(s.file_of);
+    tenon_plan_free(s.plan);
+    return st;
+}
+
+/* --- putting together --- */
+
+/* Whether the model is, or says that it is, a set. */
+static bool is_set(const struct tenon_model *model)
+{
+    return tenon_model_n_files(model) > 1 || tenon_model_find_meta(model, "split.count") != NULL;
+}
+
+static enum tenon_status check_merge(const struct tenon_model *model, const char *target,
+                                     const struct tenon_container *container,
+                                     struct tenon_error *err)
+{
+    const struct tenon_container *named = tenon_container_of_path(target);
+
+    if (!is_set(model)) {
+        tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET, "one file: there is nothing to merge");
+        tenon_fail_path(err, tenon_model_path(model));
+        return TENON_ERR_MISUSE;
+    }
+    if (named == NULL || named == container)
+        return TENON_OK;
+    tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
+               "the set is %s, and merging does not make another format of it", container->format);
+    tenon_fail_path(err, target);
+    tenon_fail_hint(err, "name it NAME%s, or use 'tenon convert'", container->extension);
+    return TENON_ERR_MISUSE;
+}
+
+enum tenon_status tenon_plan_merge(const struct tenon_model *model, const char *target,
+                                   struct tenon_plan **out_plan, struct tenon_error *err)
+{
+    const struct tenon_container *container = NULL;
+    struct tenon_meta_entry *metas = NULL;
+    struct tenon_plan *plan = NULL;
+    struct tenon_plan_file file = {0};
+    enum tenon_status st = tenon_container_of_model(model, &container, err);
+
+    if (st == TENON_OK)
+        st = check_merge(model, target, container, err);
+    if (st == TENON_OK)
+        st = tenon_plan_new(target, &plan, err);
+    if (st != TENON_OK)
+        goto out;
+    file = tenon_plan_file_like(model, container);
+    file.path = target;
+    st = tenon_plan_metas_of(model, 0, &metas, &file.n_metas, err);
+    file.metas = metas;
+    if (st == TENON_OK)
+        st = tenon_plan_add_model(plan, model, err);
+    if (st == TENON_OK)
+        st = tenon_plan_add_file(plan, &file, NULL, err);
+    for (size_t i = 0; st == TENON_OK && i < tenon_model_n_tensors(model); i++)
+        st = tenon_plan_add_tensor_of(plan, model, tenon_model_tensor(model, i), 0, err);
+    if (st != TENON_OK)
+        goto out;
+    *out_plan = plan;
+    plan = NULL;
+out:
+    tenon_mem_free(metas);
+    tenon_plan_free(plan);
+    return st;
+}
