@@ -7,8 +7,16 @@
 #include "tenon/plan.h"
 
 /* A change to a config of the folder: member `key` ("text_config.tie_word_embeddings") of the
- * JSON file `name` becomes true, false, or goes away. */
-enum tenon_flag_value { TENON_FLAG_FALSE = 0, TENON_FLAG_TRUE = 1, TENON_FLAG_REMOVE = 2 };
+ * JSON file `name` becomes true, false, or goes away. One that is not there is made the first of
+ * its object, in a spelling that nobody else uses: right behind the brace, `{ "key": false,`.
+ * DEFAULT undoes that: such a member goes away, and the file is as it was; any other becomes true,
+ * and one that is not there is left so. (For families that tie when the config is silent.) */
+enum tenon_flag_value {
+    TENON_FLAG_FALSE = 0,
+    TENON_FLAG_TRUE = 1,
+    TENON_FLAG_REMOVE = 2,
+    TENON_FLAG_DEFAULT = 3
+};
 struct tenon_plan_flag {
     const char *name; /* "config.json" */
     const char *key;  /* path of members, joined by dots */
@@ -86,10 +94,5 @@ void tenon_plan_tensors_of(const struct tenon_plan *plan, uint32_t file, size_t 
 /* Puts tensor first + order[i] at place first + i, for all i below `n`. `order`, a permutation of
  * those numbers, is used up. */
 void tenon_plan_reorder(struct tenon_plan *plan, size_t first, size_t n, size_t *order);
-
-/* True when the payload is the source's bytes: one or more sources copied, no step, same dtype and
- * byte order. */
-bool tenon_plan_tensor_is_copy(const struct tenon_plan *plan,
-                               const struct tenon_plan_tensor *tensor);
 
 #endif

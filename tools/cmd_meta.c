@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "meta_json.h"
 #include "tenon/meta.h"
 #include "tenon/text.h"
 #include "tool.h"
@@ -25,98 +26,6 @@ static const struct tenon_opt options[] = {
 
 /* Elements of an array and bytes of a text that are shown without --full. */
 enum { SHOWN_ELEMENTS = 8, SHOWN_BYTES = 200 };
-
-/* Arrays can nest as deep as the reader's limit allows; this is more. */
-enum { DEPTH = 12 };
-
-static const char *type_name(const struct tenon_meta_entry *e, char *buf, size_t size)
-{
-    snprintf(buf, size, e->type == TENON_META_ARRAY ? "array<%s>" : "%s",
-             tenon_meta_type_name(e->type == TENON_META_ARRAY ? e->item : e->type));
-    return buf;
-}
-
-static void write_json_scalar(struct tenon_json *json, const char *key,
-                              const struct tenon_meta_value *v)
-{
-    switch (v->type) {
-    case TENON_META_U8:
-    case TENON_META_U16:
-    case TENON_META_U32:
-    case TENON_META_U64:
-        tenon_json_u64(json, key, v->as.u64);
-        break;
-    case TENON_META_I8:
-    case TENON_META_I16:
-    case TENON_META_I32:
-    case TENON_META_I64:
-        tenon_json_i64(json, key, v->as.i64);
-        break;
-    case TENON_META_F32:
-        tenon_json_f32(json, key, (float)v->as.f64);
-        break;
-    case TENON_META_F64:
-        tenon_json_f64(json, key, v->as.f64);
-        break;
-    case TENON_META_BOOL:
-        tenon_json_bool(json, key, v->as.boolean);
-        break;
-    case TENON_META_STRING:
-        tenon_json_str(json, key, v->as.str);
-        break;
-    case TENON_META_ARRAY:
-        tenon_json_null(json, key);
-        break;
-    }
-}
-
-/* An array with what is nested in it, at most `most` elements each. No recursion: nesting is the
- * file's choice. Returns whether everything was written. */
-static bool write_json_array(struct tenon_json *json, const struct tenon_meta_entry *e,
-                             uint64_t most)
-{
-    struct tenon_meta_iter its[DEPTH];
-    struct tenon_meta_value v;
-    struct tenon_meta_entry inner;
-    bool whole = true;
-    int depth = 0;
-
-    tenon_meta_iter_init(&its[0], e);
-    tenon_json_array_flat(json, "value");
-    while (depth >= 0) {
-        bool more = its[depth].index < its[depth].array.count;
-
-        if (more && its[depth].index >= most)
-            whole = more = false;
-        if (!more || !tenon_meta_iter_next(&its[depth], &v, &inner)) {
-            tenon_json_end(json);
-            depth--;
-        } else if (v.type == TENON_META_ARRAY && depth + 1 < DEPTH) {
-            tenon_meta_iter_init(&its[++depth], &inner);
-            tenon_json_array_flat(json, NULL);
-        } else {
-            write_json_scalar(json, NULL, &v);
-        }
-    }
-    return whole;
-}
-
-static void write_json_entry(struct tenon_json *json, const struct tenon_meta_entry *e, bool full)
-{
-    char type[32];
-    bool whole = true;
-
-    tenon_json_object(json, NULL);
-    tenon_json_str(json, "key", e->key);
-    tenon_json_text(json, "type", type_name(e, type, sizeof(type)));
-    if (e->type == TENON_META_ARRAY)
-        whole = write_json_array(json, e, full ? UINT64_MAX : SHOWN_ELEMENTS);
-    else
-        write_json_scalar(json, "value", &e->value);
-    tenon_json_u64(json, "count", e->count);
-    tenon_json_bool(json, "truncated", !whole);
-    tenon_json_end(json);
-}
 
 /* A scalar for people, or bare: text as it is, but never anything unsafe on a terminal. */
 static void write_scalar(struct tenon_out *out, const struct tenon_meta_value *v, bool safe)
@@ -176,7 +85,7 @@ static void write_short(struct tenon_out *out, const struct tenon_meta_value *v,
 
 static void write_text_array(struct tenon_out *out, const struct tenon_meta_entry *e, bool full)
 {
-    struct tenon_meta_iter its[DEPTH];
+    struct tenon_meta_iter its[TENON_META_JSON_DEPTH];
     uint64_t most = full ? UINT64_MAX : SHOWN_ELEMENTS;
     struct tenon_meta_value v;
     struct tenon_meta_entry inner;
@@ -195,7 +104,7 @@ static void write_text_array(struct tenon_out *out, const struct tenon_meta_entr
                 tenon_out_printf(out, ", ... (%llu)", (unsigned long long)it->array.count);
             tenon_out_text(out, "]");
             depth--;
-        } else if (v.type == TENON_META_ARRAY && depth + 1 < DEPTH) {
+        } else if (v.type == TENON_META_ARRAY && depth + 1 < TENON_META_JSON_DEPTH) {
             tenon_meta_iter_init(&its[++depth], &inner);
             tenon_out_text(out, "[");
         } else {
@@ -212,7 +121,7 @@ static void write_text_entry(struct tenon_tool *tool, const struct tenon_meta_en
     tenon_out_safe(&tool->out, e->key.data, e->key.len);
     tenon_out_text(&tool->out, tenon_term_style(&tool->term, TENON_STYLE_PLAIN));
     tenon_out_printf(&tool->out, "  %s%s%s  ", tenon_term_style(&tool->term, TENON_STYLE_DIM),
-                     type_name(e, type, sizeof(type)),
+                     tenon_meta_type_text(e, type, sizeof(type)),
                      tenon_term_style(&tool->term, TENON_STYLE_PLAIN));
     if (e->type == TENON_META_ARRAY)
         write_text_array(&tool->out, e, full);
@@ -307,7 +216,7 @@ static void write_entries(struct tenon_tool *tool, const struct tenon_model *mod
         if (!is_wanted(tool, e))
             continue;
         if (tool->common.json)
-            write_json_entry(&json, e, o->full);
+            tenon_meta_json(&json, e, o->full ? UINT64_MAX : SHOWN_ELEMENTS);
         else
             write_text_entry(tool, e, o->full);
     }

@@ -46,7 +46,7 @@ struct tenon_opt_table {
     uint64_t given; /* bit i: row i was on the command line */
 };
 
-#define TENON_OPT_TABLES 2
+#define TENON_OPT_TABLES 3
 
 /* A command line to take apart. Zero-initialise, fill in `tables` and `stop_at_operand`. */
 struct tenon_opt_parse {

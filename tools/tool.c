@@ -62,6 +62,39 @@ const struct tenon_opt tenon_common_options[] = {
 const size_t tenon_n_common_options =
     sizeof(tenon_common_options) / sizeof(tenon_common_options[0]);
 
+#define WRITE_FIELD(name) offsetof(struct tenon_write, name)
+const struct tenon_opt tenon_write_options[] = {
+    {.letter = 'o',
+     .name = "output",
+     .kind = TENON_OPT_TEXT,
+     .field = WRITE_FIELD(output),
+     .value = "OUT",
+     .flags = TENON_OPT_FILE,
+     .help = "what to write: a file, or for a folder a folder; - for standard output"},
+    {.name = "force",
+     .kind = TENON_OPT_FLAG,
+     .field = WRITE_FIELD(force),
+     .help = "replace an output that exists, and write what the reference loader would refuse"},
+    {.name = "in-place",
+     .kind = TENON_OPT_FLAG,
+     .field = WRITE_FIELD(in_place),
+     .help = "the output may be the input, which without -o it is; it is replaced whole or not at "
+             "all"},
+    {.name = "dry-run",
+     .kind = TENON_OPT_FLAG,
+     .field = WRITE_FIELD(dry_run),
+     .help = "print what would be written, and write nothing"},
+    {.name = "verify",
+     .kind = TENON_OPT_FLAG,
+     .field = WRITE_FIELD(verify),
+     .help = "read the output back and compare every tensor with the plan"},
+    {.name = "no-sync",
+     .kind = TENON_OPT_FLAG,
+     .field = WRITE_FIELD(no_sync),
+     .help = "do not wait for the disk: faster, but a power cut may leave a torn file"},
+};
+const size_t tenon_n_write_options = sizeof(tenon_write_options) / sizeof(tenon_write_options[0]);
+
 static enum tenon_status open_operand(struct tenon_tool *tool, size_t i, bool checking,
                                       struct tenon_model **out, struct tenon_error *err)
 {

@@ -21,9 +21,16 @@ struct tenon_common {
     uint64_t cpu_mask;
 };
 
+/* Values of the options of every command that writes models. */
+struct tenon_write {
+    const char *output; /* NULL: not given */
+    bool force, in_place, dry_run, verify, no_sync;
+};
+
 /* One run of a command. */
 struct tenon_tool {
     struct tenon_common common;
+    struct tenon_write write;
     struct tenon_out out;               /* standard output */
     struct tenon_term term, error_term; /* of standard output, of standard error */
     void *options;                      /* the command's struct, filled */
@@ -44,6 +51,7 @@ struct tenon_command {
     unsigned min_operands, max_operands;
     const char *about; /* paragraphs separated by newlines */
     const char *no;    /* what exit status 1 means here; NULL when it does not occur */
+    bool writes;       /* it also takes tenon_write_options, and goes through plan_out.h */
     const struct tenon_opt *options;
     size_t n_options;
     const void *defaults;                 /* copied into the options struct; NULL: all zero */
@@ -71,6 +79,10 @@ const char *tenon_command_group(int group);
 /* The options that every command takes. */
 extern const struct tenon_opt tenon_common_options[];
 extern const size_t tenon_n_common_options;
+
+/* Those that every command takes that writes models. */
+extern const struct tenon_opt tenon_write_options[];
+extern const size_t tenon_n_write_options;
 
 /* Opens operand `i`. On failure the error names the path. The lenient form takes what the format's
  * reference reader takes, and what is wrong with it as findings. */

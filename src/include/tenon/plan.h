@@ -113,6 +113,12 @@ TENON_API const struct tenon_plan_file *tenon_plan_file(const struct tenon_plan 
 TENON_API size_t tenon_plan_n_tensors(const struct tenon_plan *plan);
 TENON_API const struct tenon_plan_tensor *tenon_plan_tensor(const struct tenon_plan *plan,
                                                             size_t i);
+
+/* True when the payload is the source's bytes: one or more sources copied, no step, same dtype and
+ * byte order. */
+TENON_API bool tenon_plan_tensor_is_copy(const struct tenon_plan *plan,
+                                         const struct tenon_plan_tensor *tensor);
+
 TENON_API size_t tenon_plan_n_losses(const struct tenon_plan *plan);
 TENON_API const struct tenon_loss *tenon_plan_loss(const struct tenon_plan *plan, size_t i);
 

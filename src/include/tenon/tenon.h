@@ -6,6 +6,7 @@
 #include "tenon/arch.h"
 #include "tenon/diff.h"
 #include "tenon/dtype.h"
+#include "tenon/edit.h"
 #include "tenon/embed.h"
 #include "tenon/encode.h"
 #include "tenon/error.h"
@@ -22,6 +23,7 @@
 #include "tenon/stats.h"
 #include "tenon/tensor.h"
 #include "tenon/text.h"
+#include "tenon/tie.h"
 #include "tenon/tying.h"
 
 #endif
