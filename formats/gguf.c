@@ -21,10 +21,10 @@
 #include <string.h>
 
 #include "fail.h"
+#include "gguf_write.h"
 #include "probe.h"
 
-#define DEFAULT_ALIGNMENT 32
-#define NEWEST_VERSION    3
+#define NEWEST_VERSION 3
 
 uint64_t tenon_gguf_length(struct tenon_gguf *g)
 {
@@ -177,7 +177,7 @@ static enum tenon_status keep_buffer(struct tenon_gguf *g, struct tenon_error *e
 /* general.alignment decides where every payload lies, so nothing about it may be doubtful. */
 static enum tenon_status read_alignment(struct tenon_gguf *g, struct tenon_error *err)
 {
-    static const char name[] = "general.alignment";
+    static const char name[] = TENON_GGUF_KEY_ALIGNMENT;
     const struct tenon_gguf_pair *pair = tenon_gguf_find(g, name);
     struct tenon_str key = {name, sizeof(name) - 1};
     struct tenon_meta_value value;
@@ -217,7 +217,7 @@ static enum tenon_status place_data(struct tenon_gguf *g, struct tenon_error *er
     struct tenon_file *file = tenon_model_edit_file(g->model, g->file);
     enum tenon_status st;
 
-    g->alignment = DEFAULT_ALIGNMENT;
+    g->alignment = TENON_GGUF_ALIGNMENT;
     st = read_alignment(g, err);
     if (st != TENON_OK)
         return st;
@@ -280,12 +280,12 @@ static enum tenon_status find_split(struct tenon_gguf *g, struct tenon_gguf_spli
                                     struct tenon_error *err)
 {
     const struct tenon_gguf_pair *arch = tenon_gguf_find(g, "general.architecture");
-    enum tenon_status st = find_integer(g, "split.no", TENON_META_U16, &out->no, err);
+    enum tenon_status st = find_integer(g, TENON_GGUF_KEY_SPLIT_NO, TENON_META_U16, &out->no, err);
 
     if (st == TENON_OK)
-        st = find_integer(g, "split.count", TENON_META_U16, &out->count, err);
+        st = find_integer(g, TENON_GGUF_KEY_SPLIT_COUNT, TENON_META_U16, &out->count, err);
     if (st == TENON_OK)
-        st = find_integer(g, "split.tensors.count", TENON_META_I32, &out->tensors, err);
+        st = find_integer(g, TENON_GGUF_KEY_SPLIT_TENSORS, TENON_META_I32, &out->tensors, err);
     out->arch = (struct tenon_str){"", 0};
     out->arch_off = arch != NULL ? arch->offset : TENON_NO_OFFSET;
     if (arch != NULL && arch->type == TENON_META_STRING)
@@ -329,9 +329,11 @@ static int probe_gguf(const struct tenon_probe *probe)
 }
 
 const struct tenon_format tenon_format_gguf = {
-    .info = {"gguf", "GGUF, versions 1 to 3, either byte order", ".gguf", TENON_FORMAT_READ},
+    .info = {"gguf", "GGUF, versions 1 to 3, either byte order", ".gguf",
+             TENON_FORMAT_READ | TENON_FORMAT_WRITE},
     .probe = probe_gguf,
     .read = tenon_gguf_read,
     .open = tenon_gguf_open,
     .check = tenon_gguf_check_vocab,
+    .layout = tenon_gguf_layout,
 };

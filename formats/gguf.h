@@ -14,6 +14,17 @@
 /* Names of this length and more are refused by the reference loader. */
 #define TENON_GGUF_LOADER_NAME_BYTES 64
 
+/* The loader takes this many dimensions. */
+#define TENON_GGUF_LOADER_DIMS 4
+
+/* Of payloads, where the file says nothing else. */
+#define TENON_GGUF_ALIGNMENT 32
+
+#define TENON_GGUF_KEY_ALIGNMENT     "general.alignment"
+#define TENON_GGUF_KEY_SPLIT_NO      "split.no"
+#define TENON_GGUF_KEY_SPLIT_COUNT   "split.count"
+#define TENON_GGUF_KEY_SPLIT_TENSORS "split.tensors.count"
+
 /* One key-value pair as it stands in the buffer. */
 struct tenon_gguf_pair {
     uint64_t offset;

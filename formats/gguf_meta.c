@@ -309,14 +309,14 @@ static enum tenon_status check_value(struct tenon_gguf *g, const struct tenon_gg
 static enum tenon_status add_pair(struct tenon_gguf *g, const struct tenon_gguf_pair *pair,
                                   struct tenon_error *err)
 {
-    bool array = pair->type == TENON_META_ARRAY;
+    bool text = pair->type == TENON_META_STRING;
     struct tenon_meta_entry entry = {.key = tenon_gguf_key(g, pair),
                                      .type = (enum tenon_meta_type)pair->type,
                                      .item = (enum tenon_meta_type)pair->item,
                                      .count = pair->count,
                                      .value = tenon_gguf_value(g, pair),
-                                     .raw = array ? tenon_gguf_at(g, pair->value_off) : NULL,
-                                     .raw_bytes = array ? (size_t)pair->bytes : 0,
+                                     .raw = text ? NULL : tenon_gguf_at(g, pair->value_off),
+                                     .raw_bytes = text ? 0 : (size_t)pair->bytes,
                                      .offset = pair->offset,
                                      .file = g->file,
                                      .swapped = g->cursor.swapped,

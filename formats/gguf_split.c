@@ -70,11 +70,11 @@ static enum tenon_status check_member(void *user, const struct tenon_gguf_split 
         set->tensors = split->tensors.value;
         set->arch = split->arch;
     }
-    st = check_number(set, "split.count", split->count, set->name.count, err);
+    st = check_number(set, TENON_GGUF_KEY_SPLIT_COUNT, split->count, set->name.count, err);
     if (st == TENON_OK)
-        st = check_number(set, "split.no", split->no, set->file, err);
+        st = check_number(set, TENON_GGUF_KEY_SPLIT_NO, split->no, set->file, err);
     if (st == TENON_OK)
-        st = check_number(set, "split.tensors.count", split->tensors, set->tensors, err);
+        st = check_number(set, TENON_GGUF_KEY_SPLIT_TENSORS, split->tensors, set->tensors, err);
     if (st != TENON_OK || split->arch.len == 0 ||
         (split->arch.len == set->arch.len &&
          memcmp(split->arch.data, set->arch.data, set->arch.len) == 0))
@@ -160,7 +160,8 @@ static enum tenon_status check_total(const struct split_set *set, struct tenon_e
         return TENON_OK;
     st = tenon_fail(err, TENON_ERR_MISMATCH, TENON_NO_OFFSET,
                     "says %" PRId64 " tensors, the files of the set have %zu", set->tensors, n);
-    tenon_fail_subject(err, "key", "split.tensors.count", sizeof("split.tensors.count") - 1);
+    tenon_fail_subject(err, "key", TENON_GGUF_KEY_SPLIT_TENSORS,
+                       sizeof(TENON_GGUF_KEY_SPLIT_TENSORS) - 1);
     tenon_fail_path(err, tenon_model_file(set->model, 0)->path);
     return st;
 }
@@ -184,7 +185,7 @@ static enum tenon_status open_set(struct split_set *set, struct tenon_error *err
 static enum tenon_status check_alone(void *user, const struct tenon_gguf_split *split,
                                      struct tenon_error *err)
 {
-    static const char key[] = "split.count";
+    static const char key[] = TENON_GGUF_KEY_SPLIT_COUNT;
     struct tenon_model *model = user;
     int64_t count = split->count.value, no = split->no.value;
     enum tenon_status st;

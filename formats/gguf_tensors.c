@@ -7,9 +7,6 @@
 #include "fail.h"
 #include "text.h"
 
-/* The loader takes this many dimensions. */
-#define LOADER_DIMS 4
-
 /* Where the loader wants the next payload: directly behind the last one, padded. */
 struct expectation {
     bool known;
@@ -128,10 +125,10 @@ static enum tenon_status check_record(struct tenon_gguf *g, const struct tenon_g
 
     if (st == TENON_OK)
         st = check_type(g, r, err);
-    if (st == TENON_OK && r->n_dims > LOADER_DIMS)
+    if (st == TENON_OK && r->n_dims > TENON_GGUF_LOADER_DIMS)
         st = tenon_gguf_find_fault(g, err, "many_dims", r->offset, record_name(g, r),
                                    "%u dimensions, the loader takes at most %d",
-                                   (unsigned)r->n_dims, LOADER_DIMS);
+                                   (unsigned)r->n_dims, TENON_GGUF_LOADER_DIMS);
     if (st == TENON_OK && r->data_off % g->alignment != 0)
         st = tenon_gguf_find_fault(g, err, "tensor_unaligned", r->offset, record_name(g, r),
                                    "begins at %" PRIu64

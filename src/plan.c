@@ -131,7 +131,7 @@ enum tenon_status tenon_plan_add_model(struct tenon_plan *plan, const struct ten
     return TENON_OK;
 }
 
-/* Copies key, text and packed elements of the pairs. */
+/* Copies key and text of the pairs; packed elements stay where they are. */
 static bool keep_metas(struct tenon_plan *plan, struct tenon_plan_file *file)
 {
     struct tenon_meta_entry *metas =
@@ -201,16 +201,16 @@ static bool count_elements(const struct tenon_plan_tensor *tensor, uint64_t *out
 static enum tenon_status size_tensor(struct tenon_plan_tensor *tensor, struct tenon_error *err)
 {
     uint64_t n = 0;
+    const struct tenon_dtype_info *info = tenon_dtype_info(tensor->dtype);
     enum tenon_status st = TENON_OK;
 
-    if (tensor->dtype == TENON_DTYPE_UNKNOWN) {
+    if (info == NULL || info->block_bytes == 0) {
         tensor->bytes = tensor->n_sources == 1 ? tensor->sources[0].tensor->bytes : 0;
         return TENON_OK;
     }
     if (!count_elements(tensor, &n) || !tenon_dtype_bytes(tensor->dtype, n, &tensor->bytes)) {
         st = tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
-                        "its shape is not whole blocks of %s",
-                        tenon_dtype_info(tensor->dtype)->name);
+                        "its shape is not whole blocks of %s", info->name);
         tenon_fail_subject(err, "tensor", tensor->name.data, tensor->name.len);
     }
     return st;

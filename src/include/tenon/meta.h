@@ -43,7 +43,8 @@ struct tenon_meta_entry {
     enum tenon_meta_type item;     /* element type of an array, else equal to `type` */
     uint64_t count;                /* elements of an array, 1 for a scalar */
     struct tenon_meta_value value; /* a scalar's value */
-    const unsigned char *raw;      /* an array's elements, packed; NULL for scalars */
+    const unsigned char *raw;      /* an array's elements, packed; a GGUF file's number as it stands
+                                    * there; NULL for strings and numbers from elsewhere */
     size_t raw_bytes;
     uint64_t offset;    /* absolute offset of the pair in its file */
     uint32_t file;      /* index into the model's files */

@@ -1,0 +1,411 @@
+/* Where the payloads of a GGUF file go.
+ *
+ * In a new file they follow each other in the order of the records, each from the next multiple of
+ * the alignment. An edited copy keeps what it can of the file that it is made from, so that an edit
+ * that is undone gives back the first file:
+ *
+ *   | a | pad | gap | b | pad | c ...     a payload is `loose` when it begins at or behind the
+ * padded end of all before it, else it hangs on the one before
+ *
+ * A loose payload keeps the gap before it, one that hangs its distance from the one before. A new
+ * payload goes before the one whose record follows its own; if that hangs on others, before the
+ * first of those. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "gguf.h"
+#include "gguf_write.h"
+
+#define NO_ORIGIN SIZE_MAX
+
+/* A payload of a file that tensors come from. */
+struct old_payload {
+    const struct tenon_tensor *tensor;
+    uint64_t lead; /* the gap before it, when it is loose */
+    bool loose;
+    bool taken; /* by a tensor that is written */
+};
+
+/* One such file. */
+struct origin {
+    const struct tenon_model *model;
+    uint32_t file;
+    struct old_payload *payloads; /* by offset */
+    size_t n;
+    uint64_t end; /* of the last byte of any payload, absolute */
+    size_t last;  /* the payload that ends there */
+    uint64_t old,
+        now;       /* where its payload that was placed last lay, and lies: absolute, relative */
+    size_t placed; /* the number of that payload, NO_ORIGIN: none yet */
+    bool used;     /* one of its payloads is kept */
+};
+
+/* A payload to be placed. */
+struct item {
+    size_t tensor; /* of the file that is laid out */
+    size_t origin; /* NO_ORIGIN: none */
+    size_t payload;
+    bool kept; /* is that payload, else goes before it */
+};
+
+struct placing {
+    struct tenon_gguf_layout *l;
+    struct origin *origins;
+    size_t n_origins, origin_room;
+    struct item *items; /* in the order of the payloads */
+    uint64_t reach;     /* the end of what is placed, relative */
+};
+
+static enum tenon_status fail_place(const struct tenon_plan_tensor *t, struct tenon_error *err)
+{
+    tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
+               "its payload would end beyond 64 bits");
+    tenon_fail_subject(err, "tensor", t->name.data, t->name.len);
+    return TENON_ERR_CANNOT_REPRESENT;
+}
+
+/* Puts a payload at `place`. */
+static enum tenon_status put_payload(struct placing *p, size_t tensor, uint64_t place,
+                                     struct tenon_error *err)
+{
+    const struct tenon_plan_tensor *t = &p->l->tensors[tensor];
+    uint64_t end;
+
+    if (!tenon_u64_add(&end, place, t->bytes))
+        return fail_place(t, err);
+    p->l->places[tensor] = place;
+    if (end > p->reach)
+        p->reach = end;
+    return TENON_OK;
+}
+
+/* The next multiple of the alignment, and `gap` more. */
+static enum tenon_status put_next(struct placing *p, size_t tensor, uint64_t gap,
+                                  struct tenon_error *err)
+{
+    uint64_t place;
+
+    if (!tenon_u64_align(&place, p->reach, p->l->alignment) || !tenon_u64_add(&place, place, gap))
+        return fail_place(&p->l->tensors[tensor], err);
+    return put_payload(p, tensor, place, err);
+}
+
+static enum tenon_status place_anew(struct placing *p, struct tenon_error *err)
+{
+    enum tenon_status st = TENON_OK;
+
+    for (size_t i = 0; st == TENON_OK && i < p->l->n; i++)
+        st = put_next(p, i, 0, err);
+    if (st == TENON_OK && !tenon_u64_align(&p->l->data_bytes, p->reach, p->l->alignment))
+        st = fail_place(&p->l->tensors[p->l->n - 1], err);
+    return st;
+}
+
+/* --- the files that tensors come from --- */
+
+static int compare_payloads(const void *a, const void *b)
+{
+    const struct tenon_tensor *x = ((const struct old_payload *)a)->tensor;
+    const struct tenon_tensor *y = ((const struct old_payload *)b)->tensor;
+
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return x->record_offset < y->record_offset ? -1 : x->record_offset > y->record_offset;
+}
+
+/* Collects the payloads of the origin in their order. */
+static enum tenon_status list_payloads(struct origin *o, struct tenon_error *err)
+{
+    size_t all = tenon_model_n_tensors(o->model);
+    bool sorted = true;
+
+    o->payloads = tenon_mem_alloc(all, sizeof(*o->payloads));
+    if (o->payloads == NULL)
+        return tenon_fail_memory(err);
+    for (size_t i = 0; i < all; i++) {
+        const struct tenon_tensor *t = tenon_model_tensor(o->model, i);
+
+        if (t->file == o->file)
+            o->payloads[o->n++].tensor = t;
+    }
+    for (size_t i = 1; sorted && i < o->n; i++)
+        sorted = compare_payloads(&o->payloads[i - 1], &o->payloads[i]) < 0;
+    if (!sorted)
+        qsort(o->payloads, o->n, sizeof(*o->payloads), compare_payloads);
+    return TENON_OK;
+}
+
+/* How each payload lies behind those before it. */
+static void measure_gaps(struct origin *o)
+{
+    const struct tenon_file *file = tenon_model_file(o->model, o->file);
+    uint64_t reach = file->header_bytes, next;
+
+    for (size_t i = 0; i < o->n; i++) {
+        const struct tenon_tensor *t = o->payloads[i].tensor;
+
+        o->payloads[i].loose = tenon_u64_align(&next, reach, file->alignment) && t->offset >= next;
+        if (o->payloads[i].loose)
+            o->payloads[i].lead = t->offset - next;
+        if (t->offset + t->bytes >= reach) { /* fits: inside the file */
+            reach = t->offset + t->bytes;
+            o->last = i;
+        }
+    }
+    o->end = reach;
+    o->placed = NO_ORIGIN;
+}
+
+static enum tenon_status find_origin(struct placing *p, const struct tenon_plan_source *source,
+                                     size_t *out, struct tenon_error *err)
+{
+    struct origin *grown;
+    enum tenon_status st;
+
+    for (size_t i = p->n_origins; i > 0; i--) { /* most often the last one */
+        *out = i - 1;
+        if (p->origins[*out].model == source->model &&
+            p->origins[*out].file == source->tensor->file)
+            return TENON_OK;
+    }
+    grown = tenon_mem_grow(p->origins, &p->origin_room, p->n_origins, sizeof(*grown));
+    if (grown == NULL)
+        return tenon_fail_memory(err);
+    p->origins = grown;
+    *out = p->n_origins;
+    grown[*out] = (struct origin){.model = source->model, .file = source->tensor->file};
+    p->n_origins++;
+    st = list_payloads(&grown[*out], err);
+    if (st == TENON_OK)
+        measure_gaps(&grown[*out]);
+    return st;
+}
+
+static size_t find_payload(const struct origin *o, const struct tenon_tensor *t)
+{
+    struct old_payload key = {.tensor = t};
+    const struct old_payload *found =
+        bsearch(&key, o->payloads, o->n, sizeof(*o->payloads), compare_payloads);
+
+    return (size_t)(found - o->payloads); /* it is there: it came from this file */
+}
+
+/* --- the order of the payloads --- */
+
+/* Whether the tensor has the size and type of a payload of a file with the same alignment. */
+static bool may_keep(const struct tenon_gguf_layout *l, const struct tenon_plan_tensor *t)
+{
+    const struct tenon_plan_source *source = t->sources;
+    const struct tenon_file *file;
+
+    if (t->n_sources != 1 || source->model == NULL || t->bytes != source->tensor->bytes)
+        return false;
+    file = tenon_model_file(source->model, source->tensor->file);
+    return strcmp(file->format, tenon_format_gguf.info.name) == 0 &&
+           file->alignment == l->alignment && source->tensor->dtype == t->dtype;
+}
+
+static enum tenon_status list_items(struct placing *p, struct tenon_error *err)
+{
+    enum tenon_status st = TENON_OK;
+
+    for (size_t i = 0; st == TENON_OK && i < p->l->n; i++) {
+        const struct tenon_plan_tensor *t = &p->l->tensors[i];
+        struct item *item = &p->items[i];
+
+        *item = (struct item){.tensor = i, .origin = NO_ORIGIN};
+        if (!may_keep(p->l, t))
+            continue;
+        st = find_origin(p, t->sources, &item->origin, err);
+        if (st == TENON_OK)
+            item->payload = find_payload(&p->origins[item->origin], t->sources->tensor);
+    }
+    return st;
+}
+
+static struct old_payload *payload_of(const struct placing *p, const struct item *item)
+{
+    return &p->origins[item->origin].payloads[item->payload];
+}
+
+/* Whether the record of `b` stands behind that of `a` in the file that both come from. */
+static bool follows(const struct placing *p, const struct item *a, const struct item *b)
+{
+    return a->origin == b->origin &&
+           payload_of(p, a)->tensor->record_offset < payload_of(p, b)->tensor->record_offset;
+}
+
+static void keep(struct placing *p, struct item *item)
+{
+    item->kept = true;
+    payload_of(p, item)->taken = true;
+    p->origins[item->origin].used = true;
+}
+
+static bool has_own_name(const struct placing *p, const struct item *item)
+{
+    struct tenon_str name = p->l->tensors[item->tensor].name;
+    const struct tenon_tensor *old = payload_of(p, item)->tensor;
+
+    return name.len == old->name.len && memcmp(name.data, old->name.data, name.len) == 0;
+}
+
+/* Tensors that have their name still, as long as their records stay in order: where the places do
+ * not follow the records, the loader refuses the file. */
+static void keep_named(struct placing *p)
+{
+    const struct item *last = NULL;
+
+    for (size_t i = 0; i < p->l->n; i++) {
+        struct item *item = &p->items[i];
+
+        if (item->origin == NO_ORIGIN || !has_own_name(p, item) || payload_of(p, item)->taken)
+            continue;
+        if (last != NULL && !follows(p, last, item) && p->origins[item->origin].used)
+            continue;
+        keep(p, item);
+        last = item;
+    }
+}
+
+/* Then those with a new name, where they are between the same neighbours still. */
+static void keep_renamed(struct placing *p)
+{
+    const struct item *last = NULL;
+    size_t next = 0;
+
+    for (size_t i = 0; i < p->l->n; i++) {
+        struct item *item = &p->items[i];
+        bool ordered;
+
+        while (next < p->l->n && (next <= i || !p->items[next].kept))
+            next++;
+        if (item->kept) {
+            last = item;
+            continue;
+        }
+        if (item->origin == NO_ORIGIN || payload_of(p, item)->taken)
+            continue;
+        ordered = !p->origins[item->origin].used;
+        if (last != NULL && last->origin == item->origin)
+            ordered = follows(p, last, item);
+        else if (next < p->l->n && p->items[next].origin == item->origin)
+            ordered = true;
+        if (ordered && next < p->l->n && p->items[next].origin == item->origin)
+            ordered = follows(p, item, &p->items[next]);
+        if (!ordered)
+            continue;
+        keep(p, item);
+        last = item;
+    }
+}
+
+/* All others go before the next one that is kept, and what that hangs on. */
+static void anchor_new(struct placing *p)
+{
+    struct item next = {.origin = NO_ORIGIN};
+
+    for (size_t i = p->l->n; i > 0; i--) {
+        struct item *item = &p->items[i - 1];
+
+        if (item->kept) {
+            next = *item;
+            continue;
+        }
+        item->origin = next.origin;
+        item->payload = next.payload;
+        while (item->origin != NO_ORIGIN && item->payload > 0 && !payload_of(p, item)->loose)
+            item->payload--;
+    }
+}
+
+static int compare_items(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+
+    if (x->origin != y->origin)
+        return x->origin < y->origin ? -1 : 1;
+    if (x->payload != y->payload)
+        return x->payload < y->payload ? -1 : 1;
+    if (x->kept != y->kept)
+        return x->kept ? 1 : -1;
+    return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
+}
+
+/* --- placing --- */
+
+static enum tenon_status place_kept(struct placing *p, const struct item *item,
+                                    struct tenon_error *err)
+{
+    struct origin *o = &p->origins[item->origin];
+    const struct old_payload *old = &o->payloads[item->payload];
+    enum tenon_status st;
+
+    if (!old->loose && o->placed != NO_ORIGIN && item->payload <= o->placed + 1)
+        st = put_payload(p, item->tensor, o->now + (old->tensor->offset - o->old), err);
+    else
+        st = put_next(p, item->tensor, old->loose ? old->lead : 0, err);
+    o->old = old->tensor->offset;
+    o->now = p->l->places[item->tensor];
+    o->placed = item->payload;
+    return st;
+}
+
+/* The end of the file: as that of the origin, when its last payload is the last one here. */
+static enum tenon_status place_end(struct placing *p, struct tenon_error *err)
+{
+    const struct item *last = &p->items[p->l->n - 1];
+    uint64_t padded;
+
+    if (!tenon_u64_align(&padded, p->reach, p->l->alignment))
+        return fail_place(&p->l->tensors[last->tensor], err);
+    p->l->data_bytes = padded;
+    if (last->kept && p->origins[last->origin].last == last->payload) {
+        const struct origin *o = &p->origins[last->origin];
+        uint64_t behind = tenon_model_file(o->model, o->file)->bytes - o->end;
+
+        if (!tenon_u64_add(&p->l->data_bytes, p->reach, behind))
+            return fail_place(&p->l->tensors[last->tensor], err);
+    }
+    return TENON_OK;
+}
+
+static enum tenon_status place_alike(struct placing *p, struct tenon_error *err)
+{
+    enum tenon_status st;
+
+    p->items = tenon_mem_alloc(p->l->n, sizeof(*p->items));
+    if (p->items == NULL)
+        return tenon_fail_memory(err);
+    st = list_items(p, err);
+    if (st != TENON_OK)
+        return st;
+    keep_named(p);
+    keep_renamed(p);
+    anchor_new(p);
+    qsort(p->items, p->l->n, sizeof(*p->items), compare_items);
+    for (size_t i = 0; st == TENON_OK && i < p->l->n; i++)
+        st = p->items[i].kept ? place_kept(p, &p->items[i], err)
+                              : put_next(p, p->items[i].tensor, 0, err);
+    return st == TENON_OK ? place_end(p, err) : st;
+}
+
+enum tenon_status tenon_gguf_place(struct tenon_gguf_layout *l, struct tenon_error *err)
+{
+    struct placing p = {.l = l};
+    enum tenon_status st;
+
+    l->places = tenon_mem_alloc(l->n, sizeof(*l->places));
+    if (l->places == NULL)
+        return tenon_fail_memory(err);
+    l->data_bytes = 0;
+    if (l->n == 0)
+        return TENON_OK;
+    st = l->file->like != NULL ? place_alike(&p, err) : place_anew(&p, err);
+    for (size_t i = 0; i < p.n_origins; i++)
+        tenon_mem_free(p.origins[i].payloads);
+    tenon_mem_free(p.origins);
+    tenon_mem_free(p.items);
+    return st;
+}
