@@ -31,6 +31,8 @@ WIDE_FORMATS = re.compile(WIDE.format(INTEGER + "|float|double"))
 COMPARES = re.compile(r"\(const void \*\w+, const void \*\w+\)\n\{(?:(?!\n\}).)*$", re.S)
 # Vector code loads through its own unaligned loads.
 WIDE_ALLOWED = re.compile(r"^src/(x86|arm)/")
+# Floats as texts: the decimal point of the locale is exchanged there.
+LOCALE_ALLOWED = ("src/meta_text_read.c", "src/meta_text_write.c")
 # The seed of the hash table, which no answer depends on.
 CHANCE_ALLOWED = ("src/names.c",)
 
@@ -42,6 +44,8 @@ def main():
         for pattern, why in BANNED.items():
             if "chance" in why and path in CHANCE_ALLOWED:
                 continue
+            if "locale" in why and path in LOCALE_ALLOWED:
+                pattern = pattern.replace("|strtod", "")
             for match in re.finditer(pattern, text):
                 t.fault(path, line_of(text, match.start()), f"{match.group()}...): {why}")
         if path not in ALLOCATORS:
