@@ -14,6 +14,7 @@ Needs torch and transformers in the versions below.
 
 import argparse
 import contextlib
+import importlib
 import json
 import os
 import struct
@@ -79,7 +80,10 @@ def tensors_of(family, folder):
     config.dtype = DTYPES[family.dtype]
     model = getattr(transformers, family.class_name)._from_config(config)
     model.to(DTYPES[family.dtype]).save_pretrained(folder)
-    return header_of(os.path.join(folder, "model.safetensors"))
+    found = header_of(os.path.join(folder, "model.safetensors"))
+    # Released files have neither tables of frequencies nor the oldest names of norms.
+    return {name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias"):
+            entry for name, entry in found.items() if not name.endswith("inv_freq")}
 
 
 def module_at(model, path):
@@ -100,7 +104,7 @@ class Caught:
 
     def heads(self, q, k):
         """[batch, heads, tokens, width] -> [tokens, heads * width]."""
-        if self.q is None:
+        if self.input is not None and self.q is None:
             flat = lambda x: x[0].transpose(0, 1).reshape(x.shape[2], -1).detach().clone()
             self.q, self.k = flat(q), flat(k)
 
@@ -110,11 +114,12 @@ class Caught:
         repeat = query.shape[1] // value.shape[1]
         return value.repeat_interleave(repeat, dim=1).transpose(1, 2).contiguous(), None
 
-    def named(self, which):
+    def projected(self, which, part):
+        """Hook for a projection whose output [batch, tokens, width] holds `part` = (i, n)."""
         def hook(_module, _args, output):
-            if getattr(self, which) is None:
-                tensor = output[0] if isinstance(output, tuple) else output
-                setattr(self, which, tensor[0].reshape(tensor.shape[1], -1).detach().clone())
+            if self.input is not None and getattr(self, which) is None:
+                i, n = part
+                setattr(self, which, output[0].chunk(n, dim=-1)[i].detach().clone())
         return hook
 
 
@@ -122,9 +127,11 @@ class Caught:
 def recording(model, family, caught):
     handles = [module_at(model, family.block).register_forward_pre_hook(caught.block, with_kwargs=True)]
     if isinstance(family.qk, tuple):
-        for which, path in zip("qk", family.qk):
-            handles.append(module_at(model, path).register_forward_hook(caught.named(which)))
-    undo = family.patch(model, caught) if family.patch else None
+        for place, (which, path) in enumerate(zip("qk", family.qk)):
+            part = (place, 3) if family.fused else (0, 1)
+            hook = caught.projected(which, part)
+            handles.append(module_at(model, path).register_forward_hook(hook))
+    undo = wrap_function(family, caught) if isinstance(family.qk, families.Wrapped) else None
     try:
         yield
     finally:
@@ -132,6 +139,24 @@ def recording(model, family, caught):
             handle.remove()
         if undo:
             undo()
+
+
+def wrap_function(family, caught):
+    """Looks at what a function of the family's module returns."""
+    owner = importlib.import_module(family.qk.module)
+    *path, name = family.qk.name.split(".")
+    for part in path:
+        owner = getattr(owner, part)
+    stored = owner.__dict__[name]
+    plain = getattr(owner, name)
+
+    def wrapper(*args, **kwargs):
+        result = plain(*args, **kwargs)
+        caught.heads(*family.qk.heads(args, result))
+        return result
+
+    setattr(owner, name, staticmethod(wrapper) if isinstance(stored, staticmethod) else wrapper)
+    return lambda: setattr(owner, name, stored)
 
 
 def run_model(family, folder, dtype):
@@ -142,12 +167,13 @@ def run_model(family, folder, dtype):
         folder, dtype=dtype, output_loading_info=True,
         attn_implementation="record" if family.qk == "interface" else "eager")
     for what in ("missing_keys", "unexpected_keys", "mismatched_keys"):
-        if info[what]:
-            raise SystemExit(f"{family.name}: {what}: {info[what]}")
+        if any(not str(key).endswith("inv_freq") for key in info[what]):
+            raise ValueError(f"{what}: {info[what]}")
     model.eval()
     with torch.no_grad(), recording(model, family, caught):
         try:
-            model(**inputs_of(family, model))
+            tower = module_at(model, family.tower) if family.tower else model
+            tower(**inputs_of(family, model))
         except Exception:
             # What comes after the first block may be of no use with the recorded attention.
             if caught.input is None or (family.qk and caught.q is None):
@@ -161,14 +187,16 @@ def inputs_of(family, model):
         dtype = next(model.parameters()).dtype
         pixels = torch.from_numpy(values_of("pixel_values", shape)).to(dtype)
         return {"pixel_values": pixels, **family.extra}
-    kwargs = {"input_ids": torch.tensor([family.ids])}
+    kwargs = {family.argument: torch.tensor([family.ids])}
     if family.positions is not None:
         positions = torch.tensor(family.positions)
         kwargs["position_ids"] = positions[:, None] if positions.dim() == 2 else positions[None]
     if family.types is not None:
         kwargs["token_type_ids"] = torch.tensor([family.types])
-    if family.decoder:
+    if family.decoder and family.argument == "input_ids":
         kwargs["decoder_input_ids"] = kwargs["input_ids"]
+    if family.features:
+        kwargs["input_features"] = torch.zeros((1, *family.features), dtype=next(model.parameters()).dtype)
     kwargs.update(family.extra)
     return kwargs
 
@@ -218,7 +246,7 @@ def golden_of(family):
 
 def is_lookup(model, family, found):
     """Whether nothing is done to the rows of the matrix."""
-    matrix = model.get_input_embeddings()
+    matrix = (module_at(model, family.tower) if family.tower else model).get_input_embeddings()
     weight = getattr(matrix, "weight", None)
     if weight is None or weight.shape[1] != found.shape[-1]:
         return False
