@@ -230,6 +230,8 @@ def golden_of(family):
         lines.append("types " + " ".join(map(str, family.types)))
     if family.decoder:
         lines.append("side decoder")
+    if family.compute != "F32":
+        lines.append(f"compute {family.compute}")
     found = caught.input[0]
     if not family.image and is_lookup(model, family, found):
         lines.append("lookup")

@@ -1,0 +1,40 @@
+/* Tiny models whose first steps another program has computed: the files of testdata/golden. */
+#ifndef TENON_TESTDATA_GEN_GOLDEN_H
+#define TENON_TESTDATA_GEN_GOLDEN_H
+
+#include "gen.h"
+
+/* A matrix of a golden file; `rows` 0 when it is not there. */
+struct gen_matrix {
+    size_t rows, cols;
+    float *values;
+};
+
+#define GEN_MAX_STREAMS 4
+
+struct gen_golden {
+    char class_name[64];
+    char *config; /* config.json */
+    struct gen_model model;
+    uint64_t *ids;
+    size_t n_ids; /* 0: an image */
+    uint64_t pixels[3];
+    uint64_t *positions[GEN_MAX_STREAMS]; /* `n_ids` each */
+    size_t n_streams;                     /* 0: 0, 1, 2 ... */
+    uint64_t *types;                      /* `n_ids`, or NULL */
+    bool decoder, lookup;
+    bool bfloat; /* computed in BF16 */
+    struct gen_matrix input, q, k;
+};
+
+/* Reads `path` and fills the tensors; ends the program when that is not a golden file. */
+void gen_golden_read(struct gen_golden *g, const char *path);
+void gen_golden_release(struct gen_golden *g);
+
+/* The checkpoint as a folder: config.json and model.safetensors. */
+void gen_golden_folder(struct gen_files *out, const struct gen_golden *g);
+
+/* The image of `pixels`, that many values. */
+float *gen_golden_image(const struct gen_golden *g);
+
+#endif
