@@ -8,7 +8,7 @@
 
 /* The least that one read asks for, and the share of what is loaded by which it grows: small
  * headers cost one read, and a large one is never overshot by more than a quarter. */
-#define LEAST_READ   ((size_t)64 * 1024)
+#define LEAST_READ   ((size_t)32 * 1024)
 #define GROWTH_SHARE 4
 
 /* Room that is asked for is a multiple of what will be read, so that a growing buffer is rarely
