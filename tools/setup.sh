@@ -9,7 +9,7 @@ esac
 
 # What building takes, and what testing takes beyond that; Debian's names.
 build_packages='gcc libc6-dev libcjson-dev libxxhash-dev meson ninja-build pkg-config python3'
-test_packages='binutils check g++ scdoc universal-ctags'
+test_packages='binutils check g++ libjpeg-dev libpng-dev scdoc universal-ctags'
 
 say() {
     printf '%s\n' "$*" >&2

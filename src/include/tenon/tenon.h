@@ -17,6 +17,7 @@
 #include "tenon/logical.h"
 #include "tenon/meta.h"
 #include "tenon/model.h"
+#include "tenon/pixels.h"
 #include "tenon/plan.h"
 #include "tenon/rope.h"
 #include "tenon/split.h"
