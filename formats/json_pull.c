@@ -423,6 +423,11 @@ enum tenon_status tenon_json_skip(struct tenon_json *json, const struct tenon_js
     return st;
 }
 
+uint64_t tenon_json_place(const struct tenon_json *json)
+{
+    return offset_at(json, json->pos);
+}
+
 /* UTF-8 of a code point into `out` (4 bytes); returns its length. */
 static size_t put_utf8(char *out, int32_t codepoint)
 {

@@ -67,6 +67,10 @@ enum tenon_status tenon_json_expect(struct tenon_json *json, enum tenon_json_typ
 enum tenon_status tenon_json_skip(struct tenon_json *json, const struct tenon_json_token *first,
                                   struct tenon_error *err);
 
+/* The absolute offset just after the token that was read last, which of a key is that after its
+ * colon; after tenon_json_skip that of the value's end. */
+uint64_t tenon_json_place(const struct tenon_json *json);
+
 /* Writes what a key or string stands for to `out`, which has room for raw.len bytes and may be
  * the place of the raw text itself. Returns the number of bytes, never more than raw.len. */
 size_t tenon_json_unescape(const struct tenon_json_token *token, char *out);

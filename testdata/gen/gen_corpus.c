@@ -38,6 +38,13 @@ static bool ends_with(const char *text, const char *end)
     return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
 }
 
+/* JSON is read by one target and edited by another. */
+static void write_json(const char *folder, const char *name, const void *bytes, size_t n)
+{
+    write_input(folder, "json", name, bytes, n);
+    write_input(folder, "json_edit", name, bytes, n);
+}
+
 /* The header of a safetensors file is JSON of its own, whatever the payload's size. */
 static void write_header(const char *folder, const char *name, const struct gen_bytes *b)
 {
@@ -48,7 +55,7 @@ static void write_header(const char *folder, const char *name, const struct gen_
     for (int i = 8; i-- > 0;)
         n = n << 8 | b->data[i];
     if (n <= b->n - 8)
-        write_input(folder, "json", name, b->data + 8, (size_t)n);
+        write_json(folder, name, b->data + 8, (size_t)n);
 }
 
 static void write_file(const char *folder, const char *id, const struct gen_file *file)
@@ -62,7 +69,7 @@ static void write_file(const char *folder, const char *id, const struct gen_file
     if (b->n >= 4 && memcmp(b->data, "GGUF", 4) == 0) {
         write_input(folder, "gguf", name, b->data, b->n);
     } else if (ends_with(file->name, ".json")) {
-        write_input(folder, "json", name, b->data, b->n);
+        write_json(folder, name, b->data, b->n);
     } else {
         write_input(folder, "safetensors", name, b->data, b->n);
         write_header(folder, name, b);
