@@ -57,6 +57,14 @@ static double yarn_magnitude(const struct tenon_rope *rope)
     return yarn_scale(factor, 1);
 }
 
+double tenon_rope_softmax_scale(const struct tenon_rope *rope)
+{
+    double g =
+        isnan(rope->mscale_all_dim) ? 1 : yarn_scale(tenon_rope_factor(rope), rope->mscale_all_dim);
+
+    return g * g;
+}
+
 static double longrope_magnitude(const struct tenon_rope *rope)
 {
     double factor = tenon_rope_factor(rope);

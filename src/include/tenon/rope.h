@@ -148,6 +148,25 @@ TENON_API void tenon_rope_apply(const struct tenon_rope_table *table, const doub
 TENON_API void tenon_rope_apply_f32(const struct tenon_rope_table *table, const double *cosines,
                                     const double *sines, const float *x, float *out);
 
+/* DeepSeek multiplies the scale of softmax by this, whatever m
+ * is: (0.1 mscale_all_dim ln s + 1)^2, 1 where s is at most 1 or mscale_all_dim is not given. */
+TENON_API double tenon_rope_softmax_scale(const struct tenon_rope *rope);
+
+/* xPos: what queries of `position` are multiplied by, pair by pair, and keys divided by, in a table
+ * for `length` positions: ((2i + 0.4 R) / 1.4 R)^((p - length / 2) / scale_base), halves cut. */
+struct tenon_xpos {
+    uint32_t rotary_dim;
+    double scale_base; /* 512 */
+    uint64_t length;
+};
+
+TENON_API void tenon_xpos_scales(const struct tenon_xpos *xpos, double position, double *out);
+
+/* Llama 4, layers without rotation: queries times 1 + attn_scale ln(1 + floor((p + 1) /
+ * floor_scale)). */
+TENON_API double tenon_attention_temperature(double position, double floor_scale,
+                                             double attn_scale);
+
 /* "default", "linear", "yarn" ... as configs spell them; NULL for no such value. And back, also
  * from older and other spellings ("su", "none", "mrope"); false for an unknown word. */
 TENON_API const char *tenon_rope_scaling_name(enum tenon_rope_scaling scaling);
