@@ -5,83 +5,19 @@ import sys
 
 import gguf
 import numpy as np
+import random_gguf
 import reference
-from gguf import GGMLQuantizationType as Quant, GGUFValueType as Type
+from gguf import GGUFValueType as Type
+from random_gguf import NAMES
 
 FILES = 220
-NAMES = {Type.UINT8: "u8", Type.INT8: "i8", Type.UINT16: "u16", Type.INT16: "i16",
-         Type.UINT32: "u32", Type.INT32: "i32", Type.FLOAT32: "f32", Type.BOOL: "bool",
-         Type.STRING: "string", Type.UINT64: "u64", Type.INT64: "i64", Type.FLOAT64: "f64"}
-RANGES = {Type.UINT8: (0, 2**8), Type.INT8: (-2**7, 2**7), Type.UINT16: (0, 2**16),
-          Type.INT16: (-2**15, 2**15), Type.UINT32: (0, 2**32), Type.INT32: (-2**31, 2**31),
-          Type.UINT64: (0, 2**64), Type.INT64: (-2**63, 2**63)}
-PLAIN = (np.float16, np.float32, np.float64, np.int8, np.int16, np.int32, np.int64)
-# Types with a big-endian form that the reference writer knows.
-BLOCKS = (Quant.Q4_0, Quant.Q8_0, Quant.Q4_K, Quant.Q6_K)
-
-
-def random_value(rng, kind):
-    if kind == Type.STRING:
-        return reference.random_text(rng)
-    if kind == Type.BOOL:
-        return rng.random() < 0.5
-    if kind == Type.FLOAT32:
-        return float(np.float32(rng.choice([0.0, -0.0, 0.1, 1e-45, 3.4e38, float("inf"),
-                                            float("nan"), rng.uniform(-1e6, 1e6)])))
-    if kind == Type.FLOAT64:
-        return rng.choice([0.1, 5e-324, 1.7e308, float("-inf"), rng.uniform(-1e9, 1e9)])
-    low, high = RANGES[kind]
-    return rng.choice([low, high - 1, rng.randrange(low, high)])
-
-
-def random_meta(rng):
-    """(key, type, element type or None, value) for every type, in random order."""
-    pairs = []
-    for kind in NAMES:
-        for array in (False, True):
-            key = f"k.{NAMES[kind]}.{array}.{reference.random_text(rng, 6)}"
-            if array:
-                value = [random_value(rng, kind) for _ in range(rng.randrange(1, 9))]
-                pairs.append((key, Type.ARRAY, kind, value))
-            else:
-                pairs.append((key, kind, None, random_value(rng, kind)))
-    rng.shuffle(pairs)
-    return pairs
-
-
-def random_tensors(rng):
-    tensors = []
-    for i in range(rng.randrange(1, 12)):
-        name = f"t{i}.{reference.random_text(rng, 12)}"
-        shape = reference.random_shape(rng)
-        if rng.random() < 0.7:
-            dtype = rng.choice(PLAIN)
-            bits = np.frombuffer(rng.randbytes(int(np.prod(shape)) * np.dtype(dtype).itemsize),
-                                 np.uint8)
-            tensors.append((name, bits.view(dtype).reshape(shape), None))
-        else:
-            kind = rng.choice(BLOCKS)
-            elements, size = gguf.GGML_QUANT_SIZES[kind]
-            row = rng.randrange(1, 3) * size
-            shape = shape[:3] + [row]
-            data = np.frombuffer(rng.randbytes(int(np.prod(shape))), np.uint8).reshape(shape)
-            tensors.append((name, data, kind))
-    return tensors
 
 
 def write(path, rng_seed, endian):
     rng = reference.generator(rng_seed)
-    writer = gguf.GGUFWriter(path, "llama", endianess=endian)
-    if rng.random() < 0.3:
-        writer.add_custom_alignment(rng.choice([8, 16, 64, 128]))
-    for key, kind, item, value in random_meta(rng):
-        writer.add_key_value(key, value, kind, sub_type=item)
-    for name, data, kind in random_tensors(rng):
-        writer.add_tensor(name, data.copy(), raw_dtype=kind)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    alignment = rng.choice([8, 16, 64, 128]) if rng.random() < 0.3 else None
+    random_gguf.write(path, endian, random_gguf.random_meta(rng), random_gguf.random_tensors(rng),
+                      alignment)
 
 
 def compare_meta(c, path, reader):
