@@ -276,7 +276,7 @@ static enum tenon_status add_alignment(struct tenon_gguf_layout *l, struct tenon
     return TENON_OK;
 }
 
-/* The key decides; without one, the plan. */
+/* The key decides; without one, in a new file, the plan. */
 static enum tenon_status settle_alignment(struct tenon_gguf_layout *l, struct tenon_error *err)
 {
     const struct tenon_meta_entry *entry = find_alignment(l->file);
@@ -286,10 +286,8 @@ static enum tenon_status settle_alignment(struct tenon_gguf_layout *l, struct te
     if (entry != NULL)
         good = entry->type != TENON_META_F32 && entry->type != TENON_META_F64 &&
                tenon_meta_value_int(&entry->value, &alignment);
-    else if (l->file->alignment != 0 && l->file->alignment <= UINT32_MAX)
-        alignment = (int64_t)l->file->alignment;
-    else if (l->file->alignment != 0)
-        good = false;
+    else if (l->file->like == NULL && l->file->alignment != 0)
+        alignment = l->file->alignment <= UINT32_MAX ? (int64_t)l->file->alignment : 0;
     if (!good || !is_power_of_two(alignment)) {
         tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
                    "the alignment must be a power of two, of type u32");
@@ -344,12 +342,15 @@ static enum tenon_status finish(struct tenon_gguf_layout *l, struct tenon_error 
     l->file->head_bytes = header;
     for (size_t i = 0; i < l->n; i++)
         l->tensors[i].offset = start + l->places[i]; /* fits: before the file's end */
+    for (size_t i = l->first_rest; i < l->plan->n_rests; i++)
+        l->plan->rests[i].offset += start; /* fits: the same */
     return TENON_OK;
 }
 
 enum tenon_status tenon_gguf_layout(struct tenon_plan *plan, uint32_t file, struct tenon_error *err)
 {
-    struct tenon_gguf_layout l = {.plan = plan, .file = &plan->files[file]};
+    struct tenon_gguf_layout l = {
+        .plan = plan, .file = &plan->files[file], .first_rest = plan->n_rests};
     size_t first;
     enum tenon_status st;
 

@@ -29,6 +29,7 @@ struct tenon_gguf_layout {
     uint64_t alignment;
     uint64_t *places;    /* of each payload, relative to the start of the data */
     uint64_t data_bytes; /* from there to the end of the file */
+    size_t first_rest;   /* of those in the plan that belong to this file */
 };
 
 /* gguf_write_meta.c: whether the pair's value can be written at all (CANNOT_REPRESENT, MISUSE);

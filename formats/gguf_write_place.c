@@ -22,7 +22,8 @@
 /* A payload of a file that tensors come from. */
 struct old_payload {
     const struct tenon_tensor *tensor;
-    uint64_t lead; /* the gap before it, when it is loose */
+    uint64_t reach; /* the end of all before it, absolute */
+    uint64_t lead;  /* the gap before it, when it is loose */
     bool loose;
     bool taken; /* by a tensor that is written */
 };
@@ -34,7 +35,6 @@ struct origin {
     struct old_payload *payloads; /* by offset */
     size_t n;
     uint64_t end; /* of the last byte of any payload, absolute */
-    size_t last;  /* the payload that ends there */
     uint64_t old,
         now;       /* where its payload that was placed last lay, and lies: absolute, relative */
     size_t placed; /* the number of that payload, NO_ORIGIN: none yet */
@@ -55,6 +55,9 @@ struct placing {
     size_t n_origins, origin_room;
     struct item *items; /* in the order of the payloads */
     uint64_t reach;     /* the end of what is placed, relative */
+    /* What stood behind the payload that was placed last, where it came from; 0 bytes: nothing. */
+    const struct origin *behind;
+    uint64_t behind_offset, behind_bytes;
 };
 
 static enum tenon_status fail_place(const struct tenon_plan_tensor *t, struct tenon_error *err)
@@ -143,15 +146,15 @@ static void measure_gaps(struct origin *o)
     uint64_t reach = file->header_bytes, next;
 
     for (size_t i = 0; i < o->n; i++) {
-        const struct tenon_tensor *t = o->payloads[i].tensor;
+        struct old_payload *old = &o->payloads[i];
+        const struct tenon_tensor *t = old->tensor;
 
-        o->payloads[i].loose = tenon_u64_align(&next, reach, file->alignment) && t->offset >= next;
-        if (o->payloads[i].loose)
-            o->payloads[i].lead = t->offset - next;
-        if (t->offset + t->bytes >= reach) { /* fits: inside the file */
+        old->reach = reach;
+        old->loose = tenon_u64_align(&next, reach, file->alignment) && t->offset >= next;
+        if (old->loose)
+            old->lead = t->offset - next;
+        if (t->offset + t->bytes > reach) /* fits: inside the file */
             reach = t->offset + t->bytes;
-            o->last = i;
-        }
     }
     o->end = reach;
     o->placed = NO_ORIGIN;
@@ -335,20 +338,84 @@ static int compare_items(const void *a, const void *b)
 
 /* --- placing --- */
 
+/* Brings along what fills the gap before `place`: the padding that stood behind the last payload,
+ * and the `lead` bytes before that of `item`. */
+static enum tenon_status fill_gap(struct placing *p, const struct item *item, uint64_t place,
+                                  uint64_t from, uint64_t lead, struct tenon_error *err)
+{
+    struct tenon_plan_rest rest = {.file = (uint32_t)(p->l->file - p->l->plan->files),
+                                   .offset = from};
+    enum tenon_status st = TENON_OK;
+
+    if (p->behind_bytes != 0 && place > from) {
+        rest.bytes = place - from - lead;
+        if (rest.bytes > p->behind_bytes)
+            rest.bytes = p->behind_bytes;
+        rest.model = p->behind->model;
+        rest.from = p->behind->file;
+        rest.from_offset = p->behind_offset;
+        st = tenon_plan_add_rest(p->l->plan, &rest, err);
+    }
+    if (st != TENON_OK || lead == 0)
+        return st;
+    rest.offset = place - lead;
+    rest.bytes = lead;
+    rest.model = p->origins[item->origin].model;
+    rest.from = p->origins[item->origin].file;
+    rest.from_offset = p->origins[item->origin].payloads[item->payload].tensor->offset - lead;
+    return tenon_plan_add_rest(p->l->plan, &rest, err);
+}
+
+/* After a kept payload was placed: what stands behind it, unless something else reaches further. */
+static void look_behind(struct placing *p, const struct item *item)
+{
+    const struct origin *o = &p->origins[item->origin];
+    bool last = item->payload + 1 == o->n;
+    uint64_t reach = last ? o->end : o->payloads[item->payload + 1].reach;
+    uint64_t next = last ? tenon_model_file(o->model, o->file)->bytes
+                         : o->payloads[item->payload + 1].tensor->offset;
+    uint64_t padded;
+
+    p->behind = o;
+    p->behind_offset = reach;
+    p->behind_bytes = 0;
+    if (reach < o->old || p->reach < o->now || reach - o->old != p->reach - o->now || next <= reach)
+        return;
+    p->behind_bytes = next - reach;
+    if (!last && tenon_u64_align(&padded, reach, p->l->alignment) && padded < next)
+        p->behind_bytes = padded - reach;
+}
+
 static enum tenon_status place_kept(struct placing *p, const struct item *item,
                                     struct tenon_error *err)
 {
     struct origin *o = &p->origins[item->origin];
     const struct old_payload *old = &o->payloads[item->payload];
+    uint64_t reach = p->reach;
     enum tenon_status st;
 
     if (!old->loose && o->placed != NO_ORIGIN && item->payload <= o->placed + 1)
         st = put_payload(p, item->tensor, o->now + (old->tensor->offset - o->old), err);
     else
-        st = put_next(p, item->tensor, old->loose ? old->lead : 0, err);
+        st = put_next(p, item->tensor, old->lead, err);
+    if (st == TENON_OK)
+        st = fill_gap(p, item, p->l->places[item->tensor], reach, old->lead, err);
     o->old = old->tensor->offset;
     o->now = p->l->places[item->tensor];
     o->placed = item->payload;
+    look_behind(p, item);
+    return st;
+}
+
+static enum tenon_status place_new(struct placing *p, const struct item *item,
+                                   struct tenon_error *err)
+{
+    uint64_t reach = p->reach;
+    enum tenon_status st = put_next(p, item->tensor, 0, err);
+
+    if (st == TENON_OK)
+        st = fill_gap(p, item, p->l->places[item->tensor], reach, 0, err);
+    p->behind_bytes = 0;
     return st;
 }
 
@@ -356,19 +423,15 @@ static enum tenon_status place_kept(struct placing *p, const struct item *item,
 static enum tenon_status place_end(struct placing *p, struct tenon_error *err)
 {
     const struct item *last = &p->items[p->l->n - 1];
-    uint64_t padded;
+    bool same = last->kept && last->payload + 1 == p->origins[last->origin].n;
+    uint64_t end;
 
-    if (!tenon_u64_align(&padded, p->reach, p->l->alignment))
+    if (!(same && p->behind->end == p->behind_offset
+              ? tenon_u64_add(&end, p->reach, p->behind_bytes)
+              : tenon_u64_align(&end, p->reach, p->l->alignment)))
         return fail_place(&p->l->tensors[last->tensor], err);
-    p->l->data_bytes = padded;
-    if (last->kept && p->origins[last->origin].last == last->payload) {
-        const struct origin *o = &p->origins[last->origin];
-        uint64_t behind = tenon_model_file(o->model, o->file)->bytes - o->end;
-
-        if (!tenon_u64_add(&p->l->data_bytes, p->reach, behind))
-            return fail_place(&p->l->tensors[last->tensor], err);
-    }
-    return TENON_OK;
+    p->l->data_bytes = end;
+    return fill_gap(p, last, end, p->reach, 0, err);
 }
 
 static enum tenon_status place_alike(struct placing *p, struct tenon_error *err)
@@ -386,9 +449,29 @@ static enum tenon_status place_alike(struct placing *p, struct tenon_error *err)
     anchor_new(p);
     qsort(p->items, p->l->n, sizeof(*p->items), compare_items);
     for (size_t i = 0; st == TENON_OK && i < p->l->n; i++)
-        st = p->items[i].kept ? place_kept(p, &p->items[i], err)
-                              : put_next(p, p->items[i].tensor, 0, err);
+        st = p->items[i].kept ? place_kept(p, &p->items[i], err) : place_new(p, &p->items[i], err);
     return st == TENON_OK ? place_end(p, err) : st;
+}
+
+/* Without tensors: what stands behind the header and its padding. */
+static enum tenon_status place_none(struct tenon_gguf_layout *l, struct tenon_error *err)
+{
+    struct tenon_plan_rest rest = {.file = (uint32_t)(l->file - l->plan->files),
+                                   .model = l->file->like,
+                                   .from = l->file->like_file};
+    const struct tenon_file *like;
+
+    if (l->file->like == NULL)
+        return TENON_OK;
+    like = tenon_model_file(l->file->like, l->file->like_file);
+    for (size_t i = 0; i < tenon_model_n_tensors(l->file->like); i++)
+        if (tenon_model_tensor(l->file->like, i)->file == l->file->like_file)
+            return TENON_OK;
+    if (!tenon_u64_align(&rest.from_offset, like->header_bytes, l->alignment) ||
+        like->bytes <= rest.from_offset)
+        return TENON_OK;
+    l->data_bytes = rest.bytes = like->bytes - rest.from_offset;
+    return tenon_plan_add_rest(l->plan, &rest, err);
 }
 
 enum tenon_status tenon_gguf_place(struct tenon_gguf_layout *l, struct tenon_error *err)
@@ -401,7 +484,7 @@ enum tenon_status tenon_gguf_place(struct tenon_gguf_layout *l, struct tenon_err
         return tenon_fail_memory(err);
     l->data_bytes = 0;
     if (l->n == 0)
-        return TENON_OK;
+        return place_none(l, err);
     st = l->file->like != NULL ? place_alike(&p, err) : place_anew(&p, err);
     for (size_t i = 0; i < p.n_origins; i++)
         tenon_mem_free(p.origins[i].payloads);

@@ -30,6 +30,7 @@ void tenon_plan_free(struct tenon_plan *plan)
     tenon_mem_free(plan->models);
     tenon_mem_free(plan->files);
     tenon_mem_free(plan->tensors);
+    tenon_mem_free(plan->rests);
     tenon_mem_free(plan->losses);
     tenon_mem_free(plan->notes);
     tenon_mem_free(plan->flags);
@@ -260,6 +261,21 @@ enum tenon_status tenon_plan_add_tensor_of(struct tenon_plan *plan, const struct
     };
 
     return tenon_plan_add_tensor(plan, &copy, err);
+}
+
+enum tenon_status tenon_plan_add_rest(struct tenon_plan *plan, const struct tenon_plan_rest *rest,
+                                      struct tenon_error *err)
+{
+    struct tenon_plan_rest *rests;
+
+    if (rest->bytes == 0)
+        return TENON_OK;
+    rests = tenon_mem_grow(plan->rests, &plan->rest_room, plan->n_rests, sizeof(*rests));
+    if (rests == NULL)
+        return tenon_fail_memory(err);
+    plan->rests = rests;
+    rests[plan->n_rests++] = *rest;
+    return TENON_OK;
 }
 
 enum tenon_status tenon_plan_add_flag(struct tenon_plan *plan, const struct tenon_plan_flag *flag,

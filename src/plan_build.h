@@ -23,6 +23,17 @@ struct tenon_plan_flag {
     enum tenon_flag_value value;
 };
 
+/* Bytes of an input that belong to no tensor and go along in an edited copy of it: padding that need
+ * not be zero, gaps, what stands behind the last payload. They overlap nothing else that is written;
+ * where a file has none, its gaps are zeros. Added by layouts, copied by the runner, not listed. */
+struct tenon_plan_rest {
+    uint32_t file; /* index into the plan's files */
+    uint64_t offset, bytes;
+    const struct tenon_model *model;
+    uint32_t from; /* index into the model's files */
+    uint64_t from_offset;
+};
+
 struct tenon_plan {
     struct tenon_arena arena;
     const struct tenon_model **models; /* every input, for the comparison with outputs */
@@ -31,6 +42,8 @@ struct tenon_plan {
     size_t n_files, file_room;
     struct tenon_plan_tensor *tensors; /* of a file: in the order in which they are written */
     size_t n_tensors, tensor_room;
+    struct tenon_plan_rest *rests; /* of a file: in the order of their offsets */
+    size_t n_rests, rest_room;
     struct tenon_loss *losses;
     size_t n_losses, loss_room;
     const char **notes;
@@ -69,6 +82,10 @@ enum tenon_status tenon_plan_add_tensor(struct tenon_plan *plan,
 enum tenon_status tenon_plan_add_tensor_of(struct tenon_plan *plan, const struct tenon_model *model,
                                            const struct tenon_tensor *tensor, uint32_t file,
                                            struct tenon_error *err);
+
+/* For layouts. Nothing happens for 0 bytes. NO_MEMORY only. */
+enum tenon_status tenon_plan_add_rest(struct tenon_plan *plan, const struct tenon_plan_rest *rest,
+                                      struct tenon_error *err);
 
 enum tenon_status tenon_plan_add_flag(struct tenon_plan *plan, const struct tenon_plan_flag *flag,
                                       struct tenon_error *err);

@@ -78,6 +78,18 @@ static inline void planned_bytes(const struct tenon_plan *plan, uint32_t file,
                                     (size_t)t->bytes, &err),
                   err);
     }
+    for (size_t i = 0; i < plan->n_rests; i++) {
+        const struct tenon_plan_rest *rest = &plan->rests[i];
+        struct tenon_error err = {0};
+
+        if (rest->file != file)
+            continue;
+        ck_assert_uint_gt(rest->bytes, 0);
+        ck_assert_uint_le(rest->offset + rest->bytes, made->bytes);
+        ck_ok(tenon_source_read(tenon_model_source(rest->model, rest->from), rest->from_offset,
+                                out->data + rest->offset, (size_t)rest->bytes, &err),
+              err);
+    }
 }
 
 #endif

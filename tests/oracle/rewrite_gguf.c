@@ -40,7 +40,7 @@ static const struct tenon_meta_entry *find_pair(const struct tenon_model *model,
 }
 
 static struct tenon_plan *make_plan(const struct tenon_model *in, const struct tenon_model *like,
-                                    const char *out)
+                                    bool edit, const char *out)
 {
     const struct tenon_file *old = tenon_model_file(in, 0);
     size_t n = tenon_model_n_meta(like);
@@ -49,6 +49,8 @@ static struct tenon_plan *make_plan(const struct tenon_model *in, const struct t
                                    .path = out,
                                    .format = old->format,
                                    .big_endian = old->big_endian,
+                                   .version = edit ? old->version : 0,
+                                   .like = edit ? in : NULL,
                                    .metas = metas,
                                    .n_metas = n};
     struct tenon_error err = {0};
@@ -87,6 +89,13 @@ static unsigned char *carry_out(const struct tenon_plan *plan)
                                  (size_t)t->bytes, &err),
                &err, file->path);
     }
+    for (size_t i = 0; i < plan->n_rests; i++) {
+        const struct tenon_plan_rest *rest = &plan->rests[i];
+
+        expect(tenon_source_read(tenon_model_source(rest->model, rest->from), rest->from_offset,
+                                 bytes + rest->offset, (size_t)rest->bytes, &err),
+               &err, file->path);
+    }
     return bytes;
 }
 
@@ -95,22 +104,25 @@ int main(int argc, char **argv)
     struct tenon_model *in, *like;
     struct tenon_plan *plan;
     unsigned char *bytes;
+    bool edit = argc == 4 && strcmp(argv[1], "--edit") == 0, written;
     FILE *out;
 
+    argv += edit;
+    argc -= edit;
     if (argc < 3)
         return 2;
     in = open_model(argv[1]);
     like = open_model(argv[argc > 3 ? 3 : 1]);
-    plan = make_plan(in, like, argv[2]);
+    plan = make_plan(in, like, edit, argv[2]);
     bytes = carry_out(plan);
     out = fopen(argv[2], "wb");
-    if (out == NULL ||
-        fwrite(bytes, 1, (size_t)tenon_plan_bytes(plan), out) != tenon_plan_bytes(plan) ||
-        fclose(out) != 0)
+    if (out == NULL)
         return 1;
+    written = fwrite(bytes, 1, (size_t)tenon_plan_bytes(plan), out) == tenon_plan_bytes(plan);
+    written = fclose(out) == 0 && written;
     free(bytes);
     tenon_plan_free(plan);
     tenon_model_free(like);
     tenon_model_free(in);
-    return 0;
+    return written ? 0 : 1;
 }

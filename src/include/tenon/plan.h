@@ -75,8 +75,8 @@ struct tenon_plan_file {
     const char *format; /* of MODEL: "gguf", "safetensors" */
     uint32_t version;   /* of the format, 0: the writer's choice */
     bool big_endian;
-    uint64_t alignment;                   /* 0: the writer's choice. A key in `metas` decides; where
-                                           * there is none, an unusual alignment adds it */
+    uint64_t alignment;                   /* 0: the writer's choice. A key in `metas` decides; a new
+                                           * file without one gets it for an unusual alignment */
     const struct tenon_meta_entry *metas; /* in the order in which they are written */
     size_t n_metas;
     const char *copy_of;            /* of COPY */
