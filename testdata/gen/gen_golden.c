@@ -1,104 +1,35 @@
 /* Reads the files of testdata/golden; their form is in the README there. */
 #include "gen_golden.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void die(const char *path, const char *what)
+#include "gen_lines.h"
+
+static uint64_t *take_numbers(const struct gen_lines *r, char *rest, size_t *n)
 {
-    fprintf(stderr, "golden: %s: %s\n", path, what);
-    exit(1);
-}
-
-static void *must(void *memory, const char *path)
-{
-    if (memory == NULL)
-        die(path, "out of memory");
-    return memory;
-}
-
-/* A file that is taken apart from its front. */
-struct reader {
-    const char *path;
-    char *text, *next;
-};
-
-static void read_whole(struct reader *r, const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    size_t n = 0, capacity = 1 << 16;
-
-    if (file == NULL)
-        die(path, strerror(errno));
-    r->path = path;
-    r->text = must(malloc(capacity), path);
-    for (size_t got; (got = fread(r->text + n, 1, capacity - n - 1, file)) > 0;) {
-        n += got;
-        if (capacity - n < 2)
-            r->text = must(realloc(r->text, capacity *= 2), path);
-    }
-    fclose(file);
-    r->text[n] = '\0';
-    r->next = r->text;
-}
-
-/* The next line without its end, or NULL. */
-static char *take_line(struct reader *r)
-{
-    char *line = r->next, *end;
-
-    if (line == NULL || *line == '\0')
-        return NULL;
-    end = strchr(line, '\n');
-    if (end == NULL)
-        die(r->path, "last line is cut");
-    *end = '\0';
-    r->next = end + 1;
-    return line;
-}
-
-/* The next word of a line; NULL when there is none. */
-static char *take_word(char **rest)
-{
-    char *word = *rest, *end;
-
-    if (*word == '\0')
-        return NULL;
-    end = strchr(word, ' ');
-    if (end == NULL)
-        *rest = word + strlen(word);
-    else {
-        *end = '\0';
-        *rest = end + 1;
-    }
-    return word;
-}
-
-static uint64_t *take_numbers(const struct reader *r, char *rest, size_t *n)
-{
-    uint64_t *numbers = must(malloc((strlen(rest) / 2 + 1) * sizeof(*numbers)), r->path);
+    uint64_t *numbers = gen_lines_must(malloc((strlen(rest) / 2 + 1) * sizeof(*numbers)), r->path);
 
     *n = 0;
-    for (char *word; (word = take_word(&rest)) != NULL;)
+    for (char *word; (word = gen_word_take(&rest)) != NULL;)
         numbers[(*n)++] = strtoull(word, NULL, 10);
     return numbers;
 }
 
-static void take_matrix(struct reader *r, char *rest, struct gen_matrix *m)
+static void take_matrix(struct gen_lines *r, char *rest, struct gen_matrix *m)
 {
     m->rows = strtoull(rest, &rest, 10);
     m->cols = strtoull(rest, &rest, 10);
-    m->values = must(calloc(m->rows * m->cols, sizeof(*m->values)), r->path);
+    m->values = gen_lines_must(calloc(m->rows * m->cols, sizeof(*m->values)), r->path);
     for (size_t row = 0; row < m->rows; row++) {
-        char *line = take_line(r);
+        char *line = gen_line_take(r);
 
         for (size_t col = 0; col < m->cols; col++) {
-            char *word = line == NULL ? NULL : take_word(&line);
+            char *word = line == NULL ? NULL : gen_word_take(&line);
 
             if (word == NULL)
-                die(r->path, "a matrix is cut");
+                gen_lines_die(r->path, "a matrix is cut");
             m->values[row * m->cols + col] = strtof(word, NULL);
         }
     }
@@ -113,25 +44,22 @@ static uint64_t seed_of(const char *name)
     return seed;
 }
 
-static void take_tensor(const struct reader *r, char *rest, struct gen_model *model)
+void gen_golden_fill(struct gen_tensor *t)
 {
-    const char *name = take_word(&rest), *dtype = take_word(&rest);
-    uint64_t dims[GEN_MAX_DIMS];
-    unsigned n_dims = 0;
-    struct gen_tensor *t;
+    gen_tensor_values(t, seed_of(t->name), 1);
+}
 
-    if (name == NULL || dtype == NULL)
-        die(r->path, "a tensor is cut");
-    while (*rest != '\0' && *rest != '-' && n_dims < GEN_MAX_DIMS) {
-        dims[n_dims++] = strtoull(rest, &rest, 10);
-        rest += *rest == ',';
-    }
-    t = gen_tensor_add(model, name, dtype, n_dims, dims);
-    gen_tensor_values(t, seed_of(name), 1);
+static void take_tensor(const struct gen_lines *r, char *rest, struct gen_model *model)
+{
+    const char *name = gen_word_need(r, &rest), *dtype = gen_word_need(r, &rest);
+    uint64_t dims[GEN_MAX_DIMS];
+    unsigned n_dims = gen_shape_read(rest, dims);
+
+    gen_golden_fill(gen_tensor_add(model, name, dtype, n_dims, dims));
 }
 
 /* The lines with one thing each; false for a word that is none of them. */
-static bool take_input(struct reader *r, struct gen_golden *g, const char *word, char *rest)
+static bool take_input(struct gen_lines *r, struct gen_golden *g, const char *word, char *rest)
 {
     size_t n;
 
@@ -153,7 +81,7 @@ static bool take_input(struct reader *r, struct gen_golden *g, const char *word,
     return true;
 }
 
-static bool take_output(struct reader *r, struct gen_golden *g, const char *word, char *rest)
+static bool take_output(struct gen_lines *r, struct gen_golden *g, const char *word, char *rest)
 {
     if (strcmp(word, "input") == 0)
         take_matrix(r, rest, &g->input);
@@ -170,30 +98,30 @@ static bool take_output(struct reader *r, struct gen_golden *g, const char *word
 
 void gen_golden_read(struct gen_golden *g, const char *path)
 {
-    struct reader r;
+    struct gen_lines r;
     bool ended = false;
 
     *g = (struct gen_golden){0};
-    read_whole(&r, path);
-    for (char *rest; !ended && (rest = take_line(&r)) != NULL;) {
-        const char *word = take_word(&rest);
+    gen_lines_open(&r, path);
+    for (char *rest; !ended && (rest = gen_line_take(&r)) != NULL;) {
+        const char *word = gen_word_take(&rest);
 
         if (word == NULL)
-            die(path, "an empty line");
+            gen_lines_die(path, "an empty line");
         if (strcmp(word, "end") == 0)
             ended = true;
         else if (strcmp(word, "class") == 0)
             snprintf(g->class_name, sizeof(g->class_name), "%s", rest);
         else if (strcmp(word, "config") == 0)
-            g->config = must(strdup(rest), path);
+            g->config = gen_lines_must(strdup(rest), path);
         else if (strcmp(word, "tensor") == 0)
             take_tensor(&r, rest, &g->model);
         else if (!take_input(&r, g, word, rest) && !take_output(&r, g, word, rest))
-            die(path, "a line of no known kind");
+            gen_lines_die(path, "a line of no known kind");
     }
     if (!ended || g->config == NULL || g->input.rows == 0)
-        die(path, "something is missing");
-    free(r.text);
+        gen_lines_die(path, "something is missing");
+    gen_lines_release(&r);
 }
 
 void gen_golden_release(struct gen_golden *g)
@@ -221,7 +149,7 @@ void gen_golden_folder(struct gen_files *out, const struct gen_golden *g)
 float *gen_golden_image(const struct gen_golden *g)
 {
     uint64_t n = g->pixels[0] * g->pixels[1] * g->pixels[2];
-    float *image = must(malloc((size_t)n * sizeof(*image)), "pixels");
+    float *image = gen_lines_must(malloc((size_t)n * sizeof(*image)), "pixels");
 
     for (uint64_t i = 0; i < n; i++)
         image[i] = gen_value(seed_of("pixel_values"), i);

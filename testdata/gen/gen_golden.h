@@ -34,6 +34,20 @@ void gen_golden_release(struct gen_golden *g);
 /* The checkpoint as a folder: config.json and model.safetensors. */
 void gen_golden_folder(struct gen_files *out, const struct gen_golden *g);
 
+/* The same model as the reference converter writes it, by a file of golden/gguf; what does not
+ * stand in front of the first inner product is left out. The arrangement of the rows of Q and K:
+ * heads whose pairs were put side by side, 0 when they were left. */
+struct gen_gguf {
+    struct gen_model model;
+    unsigned q_heads, k_heads;
+    double theta;
+};
+void gen_golden_gguf_read(struct gen_gguf *out, const struct gen_golden *g, const char *path);
+void gen_golden_gguf_release(struct gen_gguf *gguf);
+
+/* Gives an empty tensor the values of its name. */
+void gen_golden_fill(struct gen_tensor *t);
+
 /* The image of `pixels`, that many values. */
 float *gen_golden_image(const struct gen_golden *g);
 

@@ -1,6 +1,7 @@
 /* Writes samples, and files described by recipes (see testdata/README.md). */
 #include "gen.h"
 #include "gen_corpus.h"
+#include "gen_golden.h"
 #include "gen_large.h"
 
 #include <errno.h>
@@ -134,15 +135,45 @@ static void write_named(char **args)
     write_sample(need_sample(args[0]), args[1]);
 }
 
+static void write_golden(char **args)
+{
+    struct gen_files files = {0};
+    struct gen_golden golden;
+
+    gen_golden_read(&golden, args[0]);
+    gen_golden_folder(&files, &golden);
+    write_files(&files, args[1]);
+    gen_golden_release(&golden);
+}
+
+static void write_golden_gguf(char **args)
+{
+    struct gen_files files = {0};
+    struct gen_golden golden;
+    struct gen_gguf gguf;
+
+    gen_golden_read(&golden, args[0]);
+    gen_golden_gguf_read(&gguf, &golden, args[1]);
+    gen_write_gguf(gen_files_add(&files, "model.gguf"), &gguf.model, 3, 32);
+    write_files(&files, args[2]);
+    gen_golden_gguf_release(&gguf);
+    gen_golden_release(&golden);
+}
+
 static const struct {
     const char *name; /* NULL: without a verb */
     int n_args;
     const char *args;
     void (*run)(char **args);
 } verbs[] = {
-    {"--all", 1, "FOLDER", write_everything}, {"--corpus", 1, "FOLDER", write_corpus},
-    {"--damage", 2, "ID OUT", write_damage},  {"--large", 2, "KIND OUT", write_large},
-    {"--list", 0, "", list_samples},          {"--recipe", 2, "TEXT OUT", write_recipe},
+    {"--all", 1, "FOLDER", write_everything},
+    {"--corpus", 1, "FOLDER", write_corpus},
+    {"--damage", 2, "ID OUT", write_damage},
+    {"--large", 2, "KIND OUT", write_large},
+    {"--golden", 2, "FILE OUT", write_golden},
+    {"--golden-gguf", 3, "FILE FACTS OUT", write_golden_gguf},
+    {"--list", 0, "", list_samples},
+    {"--recipe", 2, "TEXT OUT", write_recipe},
     {NULL, 2, "NAME OUT", write_named},
 };
 

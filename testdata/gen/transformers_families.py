@@ -318,7 +318,7 @@ add("lfm2", "Lfm2ForCausalLM", text("lfm2", layer_types=["full_attention", "conv
 add("nanochat", "NanoChatForCausalLM", text("nanochat"), positions=FAR)
 add("apertus", "ApertusForCausalLM", text("apertus"), positions=FAR)
 add("arcee", "ArceeForCausalLM", text("arcee"))
-add("bitnet", "BitNetForCausalLM", text("bitnet"))
+add("bitnet", "BitNetForCausalLM", text("bitnet", tie_word_embeddings=True))
 add("gemma3_linear", "Gemma3ForCausalLM",
     text("gemma3_text", hidden_size=48, head_dim=16, sliding_window_pattern=1,
          rope_scaling={"rope_type": "linear", "factor": 8.0}), positions=FAR)

@@ -1,10 +1,10 @@
 /* Does the library compute what the reference computes in front of the first block?
  *
- *     test_goldens FOLDER
+ *     test_goldens FOLDER [GGUF_FOLDER]
  *
  * For each golden file of the folder the checkpoint is made in a folder of its own, opened, and
- * every matrix of the file compared. One line a model: the largest difference in a row over the
- * largest value of that row, for each stage. */
+ * every matrix of the file compared. With GGUF_FOLDER that is the file that the reference converter
+ * makes of it, for the models that it knows. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,22 +56,41 @@ static void compare_model(struct counts *counts, const char *name, const struct 
     tenon_model_free(model);
 }
 
-static void run_golden(struct counts *counts, const char *file)
+/* Makes the files, opens what they are, compares. */
+static void compare_files(struct counts *counts, const char *name, const struct gen_golden *g,
+                          struct gen_files *files)
 {
-    const char *slash = strrchr(file, '/'), *name = slash == NULL ? file : slash + 1;
     char folder[] = "goldens-XXXXXX", path[4096];
-    struct gen_files files = {0};
-    struct gen_golden g;
 
-    gen_golden_read(&g, file);
-    gen_golden_folder(&files, &g);
     if (note(counts, mkdtemp(folder) != NULL, name, "no folder for it")) {
-        gen_files_write(&files, folder, path, sizeof(path));
-        compare_model(counts, name, &g, path);
-        gen_files_remove(&files, folder);
+        gen_files_write(files, folder, path, sizeof(path));
+        compare_model(counts, name, g, path);
+        gen_files_remove(files, folder);
         remove(folder);
     }
-    gen_files_release(&files);
+    gen_files_release(files);
+}
+
+/* `facts` is the folder of the facts about its GGUF form, or NULL for the checkpoint itself. */
+static void run_golden(struct counts *counts, const char *folder, const char *facts,
+                       const char *name)
+{
+    struct gen_files files = {0};
+    struct gen_golden g;
+    struct gen_gguf gguf;
+    char path[4096];
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    gen_golden_read(&g, path);
+    if (facts == NULL)
+        gen_golden_folder(&files, &g);
+    else {
+        snprintf(path, sizeof(path), "%s/%s", facts, name);
+        gen_golden_gguf_read(&gguf, &g, path);
+        gen_write_gguf(gen_files_add(&files, "model.gguf"), &gguf.model, 3, 32);
+        gen_golden_gguf_release(&gguf);
+    }
+    compare_files(counts, name, &g, &files);
     gen_golden_release(&g);
 }
 
@@ -84,15 +103,13 @@ static int is_golden(const struct dirent *entry)
 
 int main(int argc, char **argv)
 {
+    const char *facts = argc > 2 ? argv[2] : NULL;
     struct counts counts = {0};
     struct dirent **entries = NULL;
-    int n = argc == 2 ? scandir(argv[1], &entries, is_golden, alphasort) : 0;
+    int n = argc > 1 ? scandir(argv[argc - 1], &entries, is_golden, alphasort) : 0;
 
     for (int i = 0; i < n; i++) {
-        char path[4096];
-
-        snprintf(path, sizeof(path), "%s/%s", argv[1], entries[i]->d_name);
-        run_golden(&counts, path);
+        run_golden(&counts, argv[1], facts, entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);
