@@ -5,6 +5,7 @@
 #include "tenon/api.h"
 #include "tenon/arch.h"
 #include "tenon/bias.h"
+#include "tenon/convert.h"
 #include "tenon/diff.h"
 #include "tenon/dtype.h"
 #include "tenon/edit.h"
