@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "settings_json.h"
 
 #define CONFIG "config.json"
 
@@ -421,6 +422,23 @@ static void find_levels(struct config *c, const struct tenon_json_node *root)
     c->levels[c->n_levels++] = (struct level){root, ""};
 }
 
+/* Hands over what the config says, the language model's own section first. */
+static enum tenon_status keep_settings(const struct config *c, const struct tenon_json_node *root,
+                                       struct tenon_error *err)
+{
+    const struct tenon_setting_node *top = NULL, *node;
+    enum tenon_status st = tenon_settings_copy(tenon_model_arena(c->model), root, &top, err);
+
+    if (st != TENON_OK)
+        return st;
+    for (size_t i = 0; i < c->n_levels; i++) {
+        node = tenon_setting_node_find(top, c->levels[i].path);
+        if (node != NULL)
+            tenon_model_add_setting_level(c->model, node);
+    }
+    return TENON_OK;
+}
+
 enum tenon_status tenon_hf_config_apply(struct tenon_model *model,
                                         const struct tenon_json_node *root, struct tenon_error *err)
 {
@@ -435,5 +453,5 @@ enum tenon_status tenon_hf_config_apply(struct tenon_model *model,
     read_rope(&c);
     read_quantization(&c);
     read_tie_flags(&c);
-    return c.status == TENON_OK ? TENON_OK : tenon_fail_memory(err);
+    return c.status == TENON_OK ? keep_settings(&c, root, err) : tenon_fail_memory(err);
 }

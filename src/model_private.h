@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "names.h"
 #include "quant.h"
+#include "settings.h"
 #include "source.h"
 #include "tenon/model.h"
 
@@ -41,6 +42,7 @@ struct tenon_model {
 
     struct tenon_hparams hparams;
     struct tenon_tokenizer tokenizer;
+    struct tenon_setting_levels settings; /* of a config; none: metadata is asked */
     const struct tenon_arch *arch;
     enum tenon_dialect dialect;
     uint32_t by_role[TENON_ROLE_END][TENON_N_PARTS][2]; /* first tensor; [..][bias] */

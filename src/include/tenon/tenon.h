@@ -25,6 +25,7 @@
 #include "tenon/plan.h"
 #include "tenon/position_ids.h"
 #include "tenon/rope.h"
+#include "tenon/settings.h"
 #include "tenon/sinusoid.h"
 #include "tenon/split.h"
 #include "tenon/stats.h"
