@@ -404,6 +404,44 @@ bool tenon_arch_tensor_name(const struct tenon_arch *arch, const struct tenon_na
     return true;
 }
 
+/* The variant that has `word` among its words, or NULL. */
+static const struct tenon_arch_variant *find_variant(const struct tenon_arch *arch,
+                                                     const char *word, size_t len)
+{
+    const struct tenon_arch_variant *v = arch->variants;
+
+    while (v != NULL && v->words != NULL && !has_word(v->words, word, len))
+        v++;
+    return v != NULL && v->words != NULL ? v : NULL;
+}
+
+struct tenon_arch tenon_arch_facts(const struct tenon_arch *arch, const char *word, size_t len)
+{
+    const struct tenon_arch_variant *v = find_variant(arch, word, len);
+    struct tenon_arch facts = *arch;
+
+    if (v == NULL)
+        return facts;
+#define TAKE(member)                                                                               \
+    if (v->member != 0)                                                                            \
+    facts.member = v->member
+    TAKE(position);
+    TAKE(rope_theta);
+    TAKE(rope_partial);
+    TAKE(local_theta);
+    TAKE(rope_layout);
+    TAKE(gguf_rope);
+    TAKE(rope_axes);
+    TAKE(layer_rule);
+    TAKE(layer_period);
+    TAKE(head_dim);
+    TAKE(embd_norm);
+    TAKE(norm_eps);
+#undef TAKE
+    facts.flags = (facts.flags & ~v->flags_off) | v->flags_on;
+    return facts;
+}
+
 /* Whether the model has a tensor of that name, with or without one of the family's prefixes. */
 static bool has_mark(const struct tenon_model *model, const struct tenon_arch_rules *rules,
                      const char *mark)
@@ -502,8 +540,32 @@ const char *tenon_embed_scale_name(enum tenon_embed_scale scale)
         [TENON_SCALE_SQRT_WIDTH] = "sqrt width",
         [TENON_SCALE_IF_CONFIG] = "sqrt width if config",
         [TENON_SCALE_CONFIG_VALUE] = "config value",
+        [TENON_SCALE_SQRT_WIDTH_BF16] = "sqrt width in bf16",
     };
     return WORD(words, scale);
+}
+
+const char *tenon_gguf_rope_name(enum tenon_gguf_rope rope)
+{
+    static const char *const words[] = {
+        [TENON_GGUF_ROPE_NONE] = "none",     [TENON_GGUF_ROPE_NORM] = "norm",
+        [TENON_GGUF_ROPE_NEOX] = "neox",     [TENON_GGUF_ROPE_MROPE] = "mrope",
+        [TENON_GGUF_ROPE_IMROPE] = "imrope",
+    };
+    return WORD(words, rope);
+}
+
+const char *tenon_norm_kind_name(enum tenon_norm_kind norm)
+{
+    static const char *const words[] = {
+        [TENON_NORM_NONE] = "none",
+        [TENON_NORM_LAYER] = "layer_norm",
+        [TENON_NORM_RMS] = "rms_norm",
+        [TENON_NORM_LAYER_PLAIN] = "layer_norm without weight",
+        [TENON_NORM_RMS_PLAIN] = "rms_norm without weight",
+        [TENON_NORM_L2] = "l2_norm",
+    };
+    return WORD(words, norm);
 }
 
 const char *tenon_dialect_name(enum tenon_dialect dialect)

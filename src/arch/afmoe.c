@@ -25,5 +25,13 @@ const struct tenon_arch tenon_arch_afmoe = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .embed_scale = TENON_SCALE_IF_CONFIG,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .head_dim = 128,
+    .layer_rule = TENON_LAYERS_LAST_FULL,
+    .layer_period = 4,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-05,
+    .flags = TENON_ARCH_ROPE_SLIDING_ONLY,
     .rules = &rules,
 };

@@ -13,6 +13,10 @@ const struct tenon_arch tenon_arch_baichuan = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NORM,
+    .alibi_layers = 40,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .flags = TENON_ARCH_PERMUTED_QK,
     .rules = &tenon_rules_llama,
 };

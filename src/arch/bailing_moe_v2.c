@@ -18,5 +18,8 @@ const struct tenon_arch tenon_arch_bailing_moe_v2 = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 600000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .rules = &rules,
 };

@@ -45,6 +45,8 @@ const struct tenon_arch tenon_arch_bamba = {
     .position = TENON_POSITION_ROPE,
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
-    .rope_partial = 1,
+    .rope_partial = 0.5,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-05,
     .rules = &rules,
 };

@@ -55,6 +55,10 @@ const struct tenon_arch tenon_arch_bart = {
     .position = TENON_POSITION_LEARNED,
     .position_offset = 2,
     .embed_scale = TENON_SCALE_IF_CONFIG,
-    .flags = TENON_ARCH_SHARED_EMBED | TENON_ARCH_ENCODER_DECODER,
+    .embd_norm = TENON_NORM_LAYER,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .flags = TENON_ARCH_SHARED_EMBED | TENON_ARCH_ENCODER_DECODER | TENON_ARCH_POSITION_EXTRA |
+             TENON_ARCH_POST_NORM,
     .rules = &rules,
 };

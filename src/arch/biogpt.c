@@ -36,6 +36,10 @@ const struct tenon_arch tenon_arch_biogpt = {
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_LEARNED,
     .position_offset = 2,
-    .embed_scale = TENON_SCALE_SQRT_WIDTH,
+    .embed_scale = TENON_SCALE_IF_CONFIG,
+    .embed_scale_default = 1,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-12,
+    .flags = TENON_ARCH_POSITION_EXTRA,
     .rules = &rules,
 };

@@ -6,6 +6,11 @@ static const struct tenon_arch_rules rules = {
     .sets = {&tenon_names_mbart, &tenon_names_bart, &tenon_names_gguf},
 };
 
+static const struct tenon_arch_variant variants[] = {
+    {.words = "blenderbot-small", .flags_on = TENON_ARCH_POST_NORM},
+    {.words = NULL},
+};
+
 const struct tenon_arch tenon_arch_blenderbot = {
     .name = "blenderbot",
     .title = "Blenderbot",
@@ -16,6 +21,10 @@ const struct tenon_arch tenon_arch_blenderbot = {
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_LEARNED,
     .embed_scale = TENON_SCALE_IF_CONFIG,
-    .flags = TENON_ARCH_SHARED_EMBED | TENON_ARCH_ENCODER_DECODER,
+    .embd_norm = TENON_NORM_LAYER,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .flags = TENON_ARCH_SHARED_EMBED | TENON_ARCH_ENCODER_DECODER | TENON_ARCH_EMBD_NORM_MAY,
+    .variants = variants,
     .rules = &rules,
 };

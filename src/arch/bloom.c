@@ -31,6 +31,11 @@ const struct tenon_arch tenon_arch_bloom = {
     .tie_v5 = TENON_TIE_YES,
     .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
     .position = TENON_POSITION_ALIBI,
+    .alibi_bias = 8,
+    .embd_norm = TENON_NORM_LAYER,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .qkv = TENON_QKV_GROUPS,
     .flags = TENON_ARCH_IMPORT_TIES,
     .rules = &rules,
 };

@@ -39,5 +39,8 @@ const struct tenon_arch tenon_arch_chatglm = {
     .rope_layout = TENON_ROPE_INTERLEAVED,
     .rope_theta = 10000,
     .rope_partial = 0.5,
+    .gguf_rope = TENON_GGUF_ROPE_NORM,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .rules = &rules,
 };

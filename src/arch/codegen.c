@@ -32,6 +32,9 @@ const struct tenon_arch tenon_arch_codegen = {
     .rope_layout = TENON_ROPE_INTERLEAVED,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .qkv = TENON_QKV_CODEGEN,
     .flags = TENON_ARCH_HEAD_BIAS,
     .rules = &rules,
 };

@@ -13,5 +13,9 @@ const struct tenon_arch tenon_arch_cohere = {
     .rope_layout = TENON_ROPE_INTERLEAVED,
     .rope_theta = 500000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NORM,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .qk_norm = TENON_NORM_LAYER,
     .rules = &tenon_rules_llama,
 };

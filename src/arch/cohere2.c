@@ -13,5 +13,12 @@ const struct tenon_arch tenon_arch_cohere2 = {
     .rope_layout = TENON_ROPE_INTERLEAVED,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NORM,
+    .layer_rule = TENON_LAYERS_LAST_FULL,
+    .layer_period = 4,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .qk_norm = TENON_NORM_LAYER,
+    .flags = TENON_ARCH_ROPE_SLIDING_ONLY,
     .rules = &tenon_rules_llama,
 };

@@ -32,6 +32,9 @@ const struct tenon_arch tenon_arch_ctrl = {
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_SINUSOIDAL,
     .embed_scale = TENON_SCALE_SQRT_WIDTH,
+    .sinusoid = TENON_SINUSOID_HALF,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-06,
     .flags = TENON_ARCH_HEAD_BIAS,
     .rules = &rules,
 };

@@ -31,6 +31,11 @@ const struct tenon_arch tenon_arch_deberta = {
     .tie_v5 = TENON_TIE_YES,
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_RELATIVE,
-    .flags = TENON_ARCH_ENCODER | TENON_ARCH_HEAD_BIAS,
+    .embd_norm = TENON_NORM_LAYER,
+    .embd_proj = TENON_PROJ_BEFORE_NORM,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-07,
+    .flags =
+        TENON_ARCH_ENCODER | TENON_ARCH_HEAD_BIAS | TENON_ARCH_TYPES_LAST | TENON_ARCH_POST_NORM,
     .rules = &rules,
 };

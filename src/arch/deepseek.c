@@ -13,6 +13,9 @@ const struct tenon_arch tenon_arch_deepseek = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NORM,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .flags = TENON_ARCH_PERMUTED_QK,
     .rules = &tenon_rules_llama,
 };

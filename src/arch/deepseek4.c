@@ -13,5 +13,10 @@ const struct tenon_arch tenon_arch_deepseek4 = {
     .rope_layout = TENON_ROPE_INTERLEAVED,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NORM,
+    .head_dim = 512,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
+    .flags = TENON_ARCH_ROPE_TRAILING,
     .rules = &tenon_rules_llama,
 };

@@ -25,6 +25,8 @@ const struct tenon_arch tenon_arch_dinov2 = {
     .tie_v5 = TENON_TIE_NO_HEAD,
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_LEARNED,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-06,
     .flags = TENON_ARCH_ENCODER | TENON_ARCH_VISION,
     .rules = &rules,
 };

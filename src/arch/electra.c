@@ -25,6 +25,10 @@ const struct tenon_arch tenon_arch_electra = {
     .tie_v5 = TENON_TIE_YES,
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_LEARNED,
-    .flags = TENON_ARCH_FACTORISED | TENON_ARCH_ENCODER | TENON_ARCH_HEAD_BIAS,
+    .embd_norm = TENON_NORM_LAYER,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-12,
+    .flags =
+        TENON_ARCH_FACTORISED | TENON_ARCH_ENCODER | TENON_ARCH_HEAD_BIAS | TENON_ARCH_POST_NORM,
     .rules = &rules,
 };

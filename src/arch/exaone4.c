@@ -18,5 +18,11 @@ const struct tenon_arch tenon_arch_exaone4 = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 1000000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .layer_rule = TENON_LAYERS_LAST_FULL,
+    .layer_period = 4,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-05,
+    .flags = TENON_ARCH_ROPE_SLIDING_ONLY | TENON_ARCH_POST_NORM,
     .rules = &rules,
 };

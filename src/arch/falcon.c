@@ -35,6 +35,10 @@ const struct tenon_arch tenon_arch_falcon = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .qkv = TENON_QKV_GROUPS,
     .flags = TENON_ARCH_IMPORT_TIES,
     .rules = &rules,
 };

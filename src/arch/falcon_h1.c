@@ -21,5 +21,8 @@ const struct tenon_arch tenon_arch_falcon_h1 = {
     .rope_theta = 10000,
     .rope_partial = 1,
     .embed_scale = TENON_SCALE_CONFIG_VALUE,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-05,
     .rules = &rules,
 };

@@ -14,6 +14,10 @@ const struct tenon_arch tenon_arch_gemma = {
     .rope_theta = 10000,
     .rope_partial = 1,
     .embed_scale = TENON_SCALE_SQRT_WIDTH,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .head_dim = 256,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .flags = TENON_ARCH_NORM_PLUS_ONE,
     .rules = &tenon_rules_llama,
 };

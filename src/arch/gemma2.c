@@ -29,6 +29,12 @@ const struct tenon_arch tenon_arch_gemma2 = {
     .rope_theta = 10000,
     .rope_partial = 1,
     .embed_scale = TENON_SCALE_SQRT_WIDTH,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .head_dim = 256,
+    .layer_rule = TENON_LAYERS_LAST_FULL,
+    .layer_period = 2,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .flags = TENON_ARCH_NORM_PLUS_ONE,
     .rules = &rules,
 };

@@ -19,5 +19,12 @@ const struct tenon_arch tenon_arch_gemma3n = {
     .rope_theta = 1000000,
     .rope_partial = 1,
     .embed_scale = TENON_SCALE_SQRT_WIDTH,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .head_dim = 256,
+    .local_theta = 10000,
+    .layer_rule = TENON_LAYERS_LAST_FULL,
+    .layer_period = 5,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .rules = &rules,
 };

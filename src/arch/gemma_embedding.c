@@ -19,6 +19,13 @@ const struct tenon_arch tenon_arch_gemma_embedding = {
     .rope_theta = 1000000,
     .rope_partial = 1,
     .embed_scale = TENON_SCALE_SQRT_WIDTH,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .head_dim = 256,
+    .local_theta = 10000,
+    .layer_rule = TENON_LAYERS_LAST_FULL,
+    .layer_period = 6,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .flags = TENON_ARCH_NORM_PLUS_ONE | TENON_ARCH_ENCODER,
     .rules = &rules,
 };

@@ -13,5 +13,8 @@ const struct tenon_arch tenon_arch_glm = {
     .rope_layout = TENON_ROPE_INTERLEAVED,
     .rope_theta = 10000,
     .rope_partial = 0.5,
+    .head_dim = 128,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1.5625e-07,
     .rules = &tenon_rules_llama,
 };

@@ -31,5 +31,10 @@ const struct tenon_arch tenon_arch_glm4 = {
     .rope_layout = TENON_ROPE_INTERLEAVED,
     .rope_theta = 10000,
     .rope_partial = 0.5,
+    .gguf_rope = TENON_GGUF_ROPE_NORM,
+    .head_dim = 128,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1.5625e-07,
+    .flags = TENON_ARCH_GGUF_SECTIONS,
     .rules = &rules,
 };

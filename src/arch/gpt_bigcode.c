@@ -15,5 +15,9 @@ const struct tenon_arch tenon_arch_gpt_bigcode = {
     .tie_v5 = TENON_TIE_YES,
     .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
     .position = TENON_POSITION_LEARNED,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .qkv = TENON_QKV_GROUPS,
+    .flags = TENON_ARCH_TYPES_LAST,
     .rules = &rules,
 };

@@ -34,5 +34,8 @@ const struct tenon_arch tenon_arch_gpt_neo = {
     .tie_v5 = TENON_TIE_YES,
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_LEARNED,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .flags = TENON_ARCH_TYPES_LAST,
     .rules = &rules,
 };

@@ -36,5 +36,9 @@ const struct tenon_arch tenon_arch_gpt_neox = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 0.25,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .qkv = TENON_QKV_GROUPS,
     .rules = &rules,
 };

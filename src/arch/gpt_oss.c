@@ -24,5 +24,11 @@ const struct tenon_arch tenon_arch_gpt_oss = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 150000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .head_dim = 64,
+    .layer_rule = TENON_LAYERS_LAST_FULL,
+    .layer_period = 2,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-05,
     .rules = &rules,
 };

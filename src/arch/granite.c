@@ -14,6 +14,9 @@ const struct tenon_arch tenon_arch_granite = {
     .rope_theta = 10000,
     .rope_partial = 1,
     .embed_scale = TENON_SCALE_CONFIG_VALUE,
+    .gguf_rope = TENON_GGUF_ROPE_NORM,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .flags = TENON_ARCH_PERMUTED_QK,
     .rules = &tenon_rules_llama,
 };

@@ -36,5 +36,9 @@ const struct tenon_arch tenon_arch_grok = {
     .rope_theta = 10000,
     .rope_partial = 1,
     .embed_scale = TENON_SCALE_CONFIG_VALUE,
+    .embed_scale_default = 78.38367176906169,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .rules = &rules,
 };

@@ -11,7 +11,10 @@ const struct tenon_arch tenon_arch_helium = {
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_ROPE,
     .rope_layout = TENON_ROPE_INTERLEAVED,
-    .rope_theta = 10000,
+    .rope_theta = 100000,
     .rope_partial = 1,
+    .head_dim = 128,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-08,
     .rules = &tenon_rules_llama,
 };

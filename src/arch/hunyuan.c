@@ -13,5 +13,9 @@ const struct tenon_arch tenon_arch_hunyuan = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-05,
+    .flags = TENON_ARCH_GGUF_SECTIONS | TENON_ARCH_QK_NORM_AFTER,
     .rules = &tenon_rules_llama,
 };

@@ -18,6 +18,8 @@ const struct tenon_arch tenon_arch_idefics = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .flags = TENON_ARCH_VISION,
     .rules = &rules,
 };

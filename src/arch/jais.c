@@ -16,6 +16,9 @@ const struct tenon_arch tenon_arch_jais = {
     .gguf_head = TENON_GGUF_HEAD_REQUIRED,
     .position = TENON_POSITION_ALIBI,
     .embed_scale = TENON_SCALE_CONFIG_VALUE,
+    .alibi_bias = 8,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
     .flags = TENON_ARCH_CONV1D,
     .rules = &rules,
 };

@@ -13,5 +13,8 @@ const struct tenon_arch tenon_arch_jais2 = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
     .rules = &tenon_rules_llama,
 };

@@ -49,5 +49,7 @@ const struct tenon_arch tenon_arch_jamba = {
     .tie_v5 = TENON_TIE_NO,
     .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
     .position = TENON_POSITION_NONE,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .rules = &rules,
 };

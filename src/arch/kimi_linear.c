@@ -13,5 +13,8 @@ const struct tenon_arch tenon_arch_kimi_linear = {
     .rope_layout = TENON_ROPE_INTERLEAVED,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-05,
+    .flags = TENON_ARCH_LATENT,
     .rules = &tenon_rules_llama,
 };

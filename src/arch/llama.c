@@ -92,6 +92,11 @@ static const struct tenon_arch_rules rules = {
               "layers.0.feed_forward.w3.weight", "output.weight"},
 };
 
+static const struct tenon_arch_variant variants[] = {
+    {.words = "mllama_text_model", .rope_theta = 500000, .norm_eps = 1e-05},
+    {.words = NULL},
+};
+
 const struct tenon_arch tenon_arch_llama = {
     .name = "llama",
     .title = "Llama 1 to 3",
@@ -104,6 +109,10 @@ const struct tenon_arch tenon_arch_llama = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NORM,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .flags = TENON_ARCH_PERMUTED_QK,
+    .variants = variants,
     .rules = &rules,
 };

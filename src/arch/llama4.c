@@ -13,5 +13,12 @@ const struct tenon_arch tenon_arch_llama4 = {
     .rope_layout = TENON_ROPE_INTERLEAVED,
     .rope_theta = 500000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NORM,
+    .head_dim = 128,
+    .no_rope_period = 4,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-05,
+    .qk_norm = TENON_NORM_L2,
+    .flags = TENON_ARCH_QK_NORM_AFTER,
     .rules = &tenon_rules_llama,
 };

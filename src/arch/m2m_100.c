@@ -17,6 +17,10 @@ const struct tenon_arch tenon_arch_m2m_100 = {
     .position = TENON_POSITION_SINUSOIDAL,
     .position_offset = 2,
     .embed_scale = TENON_SCALE_IF_CONFIG,
-    .flags = TENON_ARCH_SHARED_EMBED | TENON_ARCH_ENCODER_DECODER,
+    .embed_scale_default = 1,
+    .sinusoid = TENON_SINUSOID_HALF_TIMESCALE,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .flags = TENON_ARCH_SHARED_EMBED | TENON_ARCH_ENCODER_DECODER | TENON_ARCH_POSITION_PAD,
     .rules = &rules,
 };

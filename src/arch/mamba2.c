@@ -15,5 +15,7 @@ const struct tenon_arch tenon_arch_mamba2 = {
     .tie_v5 = TENON_TIE_NO,
     .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
     .position = TENON_POSITION_NONE,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-05,
     .rules = &rules,
 };

@@ -16,6 +16,10 @@ const struct tenon_arch tenon_arch_marian = {
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_SINUSOIDAL,
     .embed_scale = TENON_SCALE_IF_CONFIG,
-    .flags = TENON_ARCH_SHARED_EMBED | TENON_ARCH_ROWS_DIFFER | TENON_ARCH_ENCODER_DECODER,
+    .sinusoid = TENON_SINUSOID_HALF,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .flags = TENON_ARCH_SHARED_EMBED | TENON_ARCH_ROWS_DIFFER | TENON_ARCH_ENCODER_DECODER |
+             TENON_ARCH_POST_NORM,
     .rules = &rules,
 };

@@ -11,7 +11,12 @@ const struct tenon_arch tenon_arch_mellum = {
     .gguf_head = TENON_GGUF_HEAD_REQUIRED,
     .position = TENON_POSITION_ROPE,
     .rope_layout = TENON_ROPE_HALF,
-    .rope_theta = 10000,
+    .rope_theta = 500000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .head_dim = 128,
+    .local_theta = 10000,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .rules = &tenon_rules_llama,
 };

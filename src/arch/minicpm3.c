@@ -14,5 +14,10 @@ const struct tenon_arch tenon_arch_minicpm3 = {
     .rope_theta = 10000,
     .rope_partial = 1,
     .embed_scale = TENON_SCALE_CONFIG_VALUE,
+    .embed_scale_default = 12,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-05,
+    .flags = TENON_ARCH_LATENT,
     .rules = &tenon_rules_llama,
 };

@@ -1,6 +1,11 @@
 /* MiniMax 01. */
 #include "arch/arch_rules.h"
 
+static const struct tenon_arch_variant variants[] = {
+    {.words = "minimax", .rope_theta = 1000000, .rope_partial = 1},
+    {.words = NULL},
+};
+
 const struct tenon_arch tenon_arch_minimax_m1 = {
     .name = "minimax_m1",
     .title = "MiniMax 01",
@@ -13,5 +18,9 @@ const struct tenon_arch tenon_arch_minimax_m1 = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000000,
     .rope_partial = 0.5,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-05,
+    .variants = variants,
     .rules = &tenon_rules_llama,
 };

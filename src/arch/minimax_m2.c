@@ -12,6 +12,10 @@ const struct tenon_arch tenon_arch_minimax_m2 = {
     .position = TENON_POSITION_ROPE,
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 5000000,
-    .rope_partial = 0.5,
+    .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .head_dim = 128,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .rules = &tenon_rules_llama,
 };

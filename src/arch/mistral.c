@@ -6,6 +6,11 @@ static const struct tenon_arch_rules rules = {
     .sets = {&tenon_names_llama, &tenon_names_gguf, &tenon_names_meta},
 };
 
+static const struct tenon_arch_variant variants[] = {
+    {.words = "ministral3", .rope_theta = 1000000, .norm_eps = 1e-05, .head_dim = 128},
+    {.words = NULL},
+};
+
 const struct tenon_arch tenon_arch_mistral = {
     .name = "mistral",
     .title = "Mistral and Ministral",
@@ -18,6 +23,10 @@ const struct tenon_arch tenon_arch_mistral = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NORM,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .flags = TENON_ARCH_PERMUTED_QK,
+    .variants = variants,
     .rules = &rules,
 };

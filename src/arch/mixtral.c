@@ -20,6 +20,8 @@ const struct tenon_arch tenon_arch_mixtral = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 1000000,
     .rope_partial = 1,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-05,
     .flags = TENON_ARCH_PERMUTED_QK,
     .rules = &rules,
 };

@@ -13,6 +13,8 @@ const struct tenon_arch tenon_arch_mllama = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 500000,
     .rope_partial = 1,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .flags = TENON_ARCH_ROWS_DIFFER | TENON_ARCH_PERMUTED_QK,
     .rules = &tenon_rules_llama,
 };

@@ -28,6 +28,8 @@ const struct tenon_arch tenon_arch_moonshine = {
     .rope_layout = TENON_ROPE_INTERLEAVED,
     .rope_theta = 10000,
     .rope_partial = 0.9,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
     .flags = TENON_ARCH_ENCODER_DECODER,
     .rules = &rules,
 };

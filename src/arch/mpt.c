@@ -32,5 +32,8 @@ const struct tenon_arch tenon_arch_mpt = {
     .tie_v5 = TENON_TIE_YES,
     .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
     .position = TENON_POSITION_ALIBI,
+    .alibi_bias = 8,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
     .rules = &rules,
 };

@@ -13,5 +13,10 @@ const struct tenon_arch tenon_arch_nanochat = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .embd_norm = TENON_NORM_RMS_PLAIN,
+    .norm = TENON_NORM_RMS_PLAIN,
+    .norm_eps = 1e-06,
+    .qk_norm = TENON_NORM_RMS_PLAIN,
+    .flags = TENON_ARCH_ROPE_REVERSED | TENON_ARCH_QK_NORM_AFTER,
     .rules = &tenon_rules_llama,
 };

@@ -33,5 +33,8 @@ const struct tenon_arch tenon_arch_nemotron_h = {
     .tie_v5 = TENON_TIE_NEVER,
     .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
     .position = TENON_POSITION_NONE,
+    .head_dim = 128,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-05,
     .rules = &rules,
 };

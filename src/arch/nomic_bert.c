@@ -43,6 +43,10 @@ const struct tenon_arch tenon_arch_nomic_bert = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 1000,
     .rope_partial = 1,
-    .flags = TENON_ARCH_ENCODER | TENON_ARCH_HEAD_BIAS,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .embd_norm = TENON_NORM_LAYER,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-12,
+    .flags = TENON_ARCH_ENCODER | TENON_ARCH_HEAD_BIAS | TENON_ARCH_POST_NORM,
     .rules = &rules,
 };

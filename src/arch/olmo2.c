@@ -9,6 +9,15 @@ static const struct tenon_arch_rules rules = {
               "layers.0.self_attn.q_norm.weight"},
 };
 
+static const struct tenon_arch_variant variants[] = {
+    {.words = "olmo3",
+     .rope_theta = 500000,
+     .local_theta = 500000,
+     .layer_rule = TENON_LAYERS_LAST_FULL,
+     .layer_period = 4},
+    {.words = NULL},
+};
+
 const struct tenon_arch tenon_arch_olmo2 = {
     .name = "olmo2",
     .title = "OLMo 2 and 3",
@@ -21,5 +30,10 @@ const struct tenon_arch tenon_arch_olmo2 = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-05,
+    .flags = TENON_ARCH_POST_NORM,
+    .variants = variants,
     .rules = &rules,
 };

@@ -30,6 +30,8 @@ const struct tenon_arch tenon_arch_openai_gpt = {
     .tie_v5 = TENON_TIE_YES,
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_LEARNED,
-    .flags = TENON_ARCH_CONV1D,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .flags = TENON_ARCH_CONV1D | TENON_ARCH_TYPES_LAST | TENON_ARCH_POST_NORM,
     .rules = &rules,
 };

@@ -38,6 +38,9 @@ const struct tenon_arch tenon_arch_opt = {
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_LEARNED,
     .position_offset = 2,
-    .flags = TENON_ARCH_FACTORISED,
+    .embd_proj = TENON_PROJ_BEFORE_POSITION,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .flags = TENON_ARCH_FACTORISED | TENON_ARCH_POSITION_EXTRA,
     .rules = &rules,
 };

@@ -19,6 +19,9 @@ const struct tenon_arch tenon_arch_paligemma = {
     .rope_theta = 10000,
     .rope_partial = 1,
     .embed_scale = TENON_SCALE_SQRT_WIDTH,
+    .head_dim = 256,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .flags = TENON_ARCH_NORM_PLUS_ONE | TENON_ARCH_VISION,
     .rules = &rules,
 };

@@ -16,6 +16,9 @@ const struct tenon_arch tenon_arch_pegasus = {
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_SINUSOIDAL,
     .embed_scale = TENON_SCALE_IF_CONFIG,
+    .sinusoid = TENON_SINUSOID_HALF,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
     .flags = TENON_ARCH_SHARED_EMBED | TENON_ARCH_ENCODER_DECODER,
     .rules = &rules,
 };

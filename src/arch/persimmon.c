@@ -31,5 +31,9 @@ const struct tenon_arch tenon_arch_persimmon = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 25000,
     .rope_partial = 0.5,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .qk_norm = TENON_NORM_LAYER,
+    .qkv = TENON_QKV_GROUPS,
     .rules = &rules,
 };

@@ -44,6 +44,10 @@ const struct tenon_arch tenon_arch_phi = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 0.5,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .qk_norm = TENON_NORM_LAYER,
     .flags = TENON_ARCH_HEAD_BIAS,
     .rules = &rules,
 };

@@ -13,6 +13,9 @@ const struct tenon_arch tenon_arch_phimoe = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 1000000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
     .flags = TENON_ARCH_HEAD_BIAS,
     .rules = &tenon_rules_llama,
 };

@@ -13,5 +13,9 @@ const struct tenon_arch tenon_arch_plm = {
     .rope_layout = TENON_ROPE_INTERLEAVED,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NORM,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
+    .flags = TENON_ARCH_LATENT,
     .rules = &tenon_rules_llama,
 };

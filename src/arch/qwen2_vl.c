@@ -35,5 +35,9 @@ const struct tenon_arch tenon_arch_qwen2_vl = {
     .rope_layout = TENON_ROPE_SECTIONED,
     .rope_theta = 1000000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_MROPE,
+    .rope_axes = TENON_AXES_CHUNKED,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-05,
     .rules = &rules,
 };

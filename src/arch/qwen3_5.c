@@ -23,5 +23,11 @@ const struct tenon_arch tenon_arch_qwen3_5 = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 0.25,
+    .gguf_rope = TENON_GGUF_ROPE_IMROPE,
+    .rope_axes = TENON_AXES_INTERLEAVED,
+    .head_dim = 256,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
+    .flags = TENON_ARCH_NORM_PLUS_ONE | TENON_ARCH_Q_GATED,
     .rules = &rules,
 };

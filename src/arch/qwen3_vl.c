@@ -18,5 +18,10 @@ const struct tenon_arch tenon_arch_qwen3_vl = {
     .rope_layout = TENON_ROPE_SECTIONED,
     .rope_theta = 500000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_IMROPE,
+    .rope_axes = TENON_AXES_INTERLEAVED,
+    .head_dim = 128,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .rules = &rules,
 };

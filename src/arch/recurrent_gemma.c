@@ -36,7 +36,9 @@ const struct tenon_arch tenon_arch_recurrent_gemma = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 0.5,
-    .embed_scale = TENON_SCALE_SQRT_WIDTH,
+    .embed_scale = TENON_SCALE_SQRT_WIDTH_BF16,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .flags = TENON_ARCH_NORM_PLUS_ONE,
     .rules = &rules,
 };

@@ -24,5 +24,8 @@ const struct tenon_arch tenon_arch_refact = {
     .tie_v5 = TENON_TIE_YES,
     .gguf_head = TENON_GGUF_HEAD_OPTIONAL,
     .position = TENON_POSITION_ALIBI,
+    .alibi_bias = 8,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .rules = &rules,
 };

@@ -8,6 +8,15 @@ static const struct tenon_arch_rules rules = {
               "roberta.embeddings.position_embeddings.weight"},
 };
 
+static const struct tenon_arch_variant variants[] = {
+    {.words = "roberta-prelayernorm", .flags_off = TENON_ARCH_POST_NORM},
+    {.words = "xlm-roberta-xl",
+     .norm_eps = 1e-05,
+     .flags_on = TENON_ARCH_EMBD_NORM_MAY,
+     .flags_off = TENON_ARCH_POST_NORM},
+    {.words = NULL},
+};
+
 const struct tenon_arch tenon_arch_roberta = {
     .name = "roberta",
     .title = "RoBERTa, XLM-RoBERTa, CamemBERT",
@@ -18,6 +27,11 @@ const struct tenon_arch tenon_arch_roberta = {
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_LEARNED,
     .position_offset = 2,
-    .flags = TENON_ARCH_ENCODER | TENON_ARCH_HEAD_BIAS,
+    .embd_norm = TENON_NORM_LAYER,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-12,
+    .flags =
+        TENON_ARCH_ENCODER | TENON_ARCH_HEAD_BIAS | TENON_ARCH_POSITION_PAD | TENON_ARCH_POST_NORM,
+    .variants = variants,
     .rules = &rules,
 };

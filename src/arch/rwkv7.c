@@ -25,5 +25,8 @@ const struct tenon_arch tenon_arch_rwkv7 = {
     .tie_v5 = TENON_TIE_NO,
     .gguf_head = TENON_GGUF_HEAD_REQUIRED,
     .position = TENON_POSITION_NONE,
+    .embd_norm = TENON_NORM_LAYER,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
     .rules = &rules,
 };

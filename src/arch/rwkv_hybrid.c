@@ -10,5 +10,7 @@ const struct tenon_arch tenon_arch_rwkv_hybrid = {
     .tie_v5 = TENON_TIE_NO,
     .gguf_head = TENON_GGUF_HEAD_REQUIRED,
     .position = TENON_POSITION_NONE,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .rules = &tenon_rules_llama,
 };

@@ -23,5 +23,9 @@ const struct tenon_arch tenon_arch_seed_oss = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000000,
     .rope_partial = 1,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .head_dim = 128,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .rules = &rules,
 };

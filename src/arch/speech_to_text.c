@@ -16,6 +16,10 @@ const struct tenon_arch tenon_arch_speech_to_text = {
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_SINUSOIDAL,
     .embed_scale = TENON_SCALE_IF_CONFIG,
-    .flags = TENON_ARCH_ENCODER_DECODER,
+    .embed_scale_default = 1,
+    .sinusoid = TENON_SINUSOID_HALF_TIMESCALE,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .flags = TENON_ARCH_ENCODER_DECODER | TENON_ARCH_POSITION_PAD,
     .rules = &rules,
 };

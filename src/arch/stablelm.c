@@ -13,5 +13,9 @@ const struct tenon_arch tenon_arch_stablelm = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 0.25,
+    .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .qk_norm = TENON_NORM_LAYER,
     .rules = &tenon_rules_llama,
 };

@@ -23,5 +23,9 @@ const struct tenon_arch tenon_arch_trocr = {
     .position = TENON_POSITION_LEARNED,
     .position_offset = 2,
     .embed_scale = TENON_SCALE_IF_CONFIG,
+    .embd_norm = TENON_NORM_LAYER,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
+    .flags = TENON_ARCH_POSITION_EXTRA | TENON_ARCH_EMBD_NORM_MAY | TENON_ARCH_POST_NORM,
     .rules = &rules,
 };

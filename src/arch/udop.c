@@ -14,6 +14,8 @@ const struct tenon_arch tenon_arch_udop = {
     .tie_v5 = TENON_TIE_ALWAYS,
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_RELATIVE,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-06,
     .flags = TENON_ARCH_FLAG_NOT_TYING | TENON_ARCH_SHARED_EMBED | TENON_ARCH_ENCODER_DECODER,
     .rules = &rules,
 };

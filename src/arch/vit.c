@@ -41,6 +41,9 @@ const struct tenon_arch tenon_arch_vit = {
     .tie_v5 = TENON_TIE_NO_HEAD,
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_LEARNED,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-12,
+    .qk_norm = TENON_NORM_LAYER,
     .flags = TENON_ARCH_ENCODER | TENON_ARCH_VISION,
     .rules = &rules,
 };

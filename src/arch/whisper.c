@@ -29,6 +29,8 @@ const struct tenon_arch tenon_arch_whisper = {
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_LEARNED,
     .embed_scale = TENON_SCALE_IF_CONFIG,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
     .flags = TENON_ARCH_ENCODER_DECODER,
     .rules = &rules,
 };

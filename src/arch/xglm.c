@@ -16,6 +16,10 @@ const struct tenon_arch tenon_arch_xglm = {
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_SINUSOIDAL,
     .position_offset = 2,
-    .embed_scale = TENON_SCALE_SQRT_WIDTH,
+    .embed_scale = TENON_SCALE_IF_CONFIG,
+    .embed_scale_default = 1,
+    .sinusoid = TENON_SINUSOID_HALF_TIMESCALE,
+    .norm = TENON_NORM_LAYER,
+    .norm_eps = 1e-05,
     .rules = &rules,
 };

@@ -38,5 +38,7 @@ const struct tenon_arch tenon_arch_zamba2 = {
     .rope_layout = TENON_ROPE_HALF,
     .rope_theta = 10000,
     .rope_partial = 1,
+    .norm = TENON_NORM_RMS,
+    .norm_eps = 1e-05,
     .rules = &rules,
 };
