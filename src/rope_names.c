@@ -9,19 +9,13 @@ struct word {
 
 /* The first word of a value is the one that is printed. */
 static const struct word scalings[] = {
-    {"default", TENON_ROPE_DEFAULT},
-    {"mrope", TENON_ROPE_DEFAULT},
-    {"none", TENON_ROPE_DEFAULT},
-    {"linear", TENON_ROPE_LINEAR},
-    {"dynamic", TENON_ROPE_DYNAMIC},
-    {"ntk", TENON_ROPE_NTK},
-    {"ntk_aware", TENON_ROPE_NTK},
-    {"xdrope", TENON_ROPE_NTK},
-    {"yarn", TENON_ROPE_YARN},
-    {"longrope", TENON_ROPE_LONGROPE},
-    {"su", TENON_ROPE_LONGROPE},
-    {"llama3", TENON_ROPE_LLAMA3},
-    {"proportional", TENON_ROPE_PROPORTIONAL},
+    {"default", TENON_ROPE_DEFAULT},   {"mrope", TENON_ROPE_DEFAULT},
+    {"none", TENON_ROPE_DEFAULT},      {"linear", TENON_ROPE_LINEAR},
+    {"dynamic", TENON_ROPE_DYNAMIC},   {"ntk", TENON_ROPE_NTK},
+    {"ntk_aware", TENON_ROPE_NTK},     {"xdrope", TENON_ROPE_NTK},
+    {"yarn", TENON_ROPE_YARN},         {"deepseek_yarn", TENON_ROPE_YARN},
+    {"longrope", TENON_ROPE_LONGROPE}, {"su", TENON_ROPE_LONGROPE},
+    {"llama3", TENON_ROPE_LLAMA3},     {"proportional", TENON_ROPE_PROPORTIONAL},
 };
 
 static const struct word precisions[] = {

@@ -23,6 +23,7 @@
 #include "tenon/pixels.h"
 #include "tenon/permute.h"
 #include "tenon/plan.h"
+#include "tenon/position.h"
 #include "tenon/position_ids.h"
 #include "tenon/rope.h"
 #include "tenon/settings.h"
