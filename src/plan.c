@@ -34,6 +34,7 @@ void tenon_plan_free(struct tenon_plan *plan)
     tenon_mem_free(plan->losses);
     tenon_mem_free(plan->notes);
     tenon_mem_free(plan->flags);
+    tenon_mem_free(plan->stale);
     tenon_arena_release(&plan->arena);
     tenon_mem_free(plan);
 }
@@ -291,6 +292,21 @@ enum tenon_status tenon_plan_add_flag(struct tenon_plan *plan, const struct teno
     if (!keep_text(plan, &copy.name) || !keep_text(plan, &copy.key))
         return tenon_fail_memory(err);
     flags[plan->n_flags++] = copy;
+    return TENON_OK;
+}
+
+enum tenon_status tenon_plan_add_stale(struct tenon_plan *plan, const char *path,
+                                       struct tenon_error *err)
+{
+    const char **stale =
+        tenon_mem_grow(plan->stale, &plan->stale_room, plan->n_stale, sizeof(*stale));
+
+    if (stale == NULL)
+        return tenon_fail_memory(err);
+    plan->stale = stale;
+    if (!keep_text(plan, &path))
+        return tenon_fail_memory(err);
+    stale[plan->n_stale++] = path;
     return TENON_OK;
 }
 

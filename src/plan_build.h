@@ -50,6 +50,8 @@ struct tenon_plan {
     size_t n_notes, note_room;
     struct tenon_plan_flag *flags;
     size_t n_flags, flag_room;
+    const char **stale; /* paths to remove after the run: what the index that is replaced named */
+    size_t n_stale, stale_room;
     const char *folder; /* the output is a Hugging Face folder of that path: the layout adds config,
                          * index and whatever else the input folder has; NULL: it is not */
     const char *target; /* as the user named the output */
@@ -90,11 +92,24 @@ enum tenon_status tenon_plan_add_rest(struct tenon_plan *plan, const struct teno
 enum tenon_status tenon_plan_add_flag(struct tenon_plan *plan, const struct tenon_plan_flag *flag,
                                       struct tenon_error *err);
 
+/* A file to remove when, and only when, the run has succeeded: a shard that the index which is
+ * replaced named, and the new one does not. */
+enum tenon_status tenon_plan_add_stale(struct tenon_plan *plan, const char *path,
+                                       struct tenon_error *err);
+
 /* `subject` (may be NULL) need not be clean. `code` and `option` are static. */
 TENON_PRINTF(7, 8)
 enum tenon_status tenon_plan_add_loss(struct tenon_plan *plan, const char *code,
                                       struct tenon_str subject, const char *option, bool allowed,
                                       struct tenon_error *err, const char *format, ...);
+
+/* Does all casts without writing, and adds a loss "overflow" for each tensor of which finite values
+ * become infinite (or NaN, where the type has no infinity): how many, and the first. `option`
+ * (static) allows it. A plan whose overflows are not listed, or not allowed, fails when it is run.
+ * Needs no layout. `options` may be NULL; of it, `threads`, `progress` and `user` are used. Fails
+ * as tenon_plan_run does while it reads and computes. */
+enum tenon_status tenon_plan_scan(struct tenon_plan *plan, const struct tenon_run_options *options,
+                                  const char *option, bool allowed, struct tenon_error *err);
 
 TENON_PRINTF(3, 4)
 enum tenon_status tenon_plan_add_note(struct tenon_plan *plan, struct tenon_error *err,

@@ -2,9 +2,15 @@
 #ifndef TENON_SOURCE_H
 #define TENON_SOURCE_H
 
+#include <sys/types.h>
+
 #include "tenon/error.h"
 
 struct tenon_source;
+
+/* Files that sources keep open at the same time. When there are more, one that nobody reads just
+ * now is closed, and opened again by its path when it is needed. */
+#define TENON_SOURCE_OPEN 48
 
 /* Opens a regular file for positioned reads (links are followed). FIFOs, sockets, devices and
  * directories are refused without blocking. `path` is copied. */
@@ -19,6 +25,22 @@ void tenon_source_free(struct tenon_source *source);
 
 uint64_t tenon_source_size(const struct tenon_source *source); /* when it was opened */
 const char *tenon_source_path(const struct tenon_source *source);
+
+/* Which file it is, whatever its name is now. False, nothing written, for memory. */
+bool tenon_source_identity(const struct tenon_source *source, dev_t *out_device, ino_t *out_inode);
+
+/* Whether the file still has the size and the time of its last change that it had when it was
+ * opened. Fails with TRUNCATED when it became shorter, MISMATCH when it changed otherwise. Never
+ * for memory. */
+enum tenon_status tenon_source_unchanged(const struct tenon_source *source,
+                                         struct tenon_error *err);
+
+/* The descriptor into `*out_fd`, open until it is let go. Thread-safe. Fails with MISUSE for
+ * memory, and with IO, NOT_FOUND or MISMATCH when the file was closed and cannot be opened again.
+ */
+enum tenon_status tenon_source_hold(const struct tenon_source *source, int *out_fd,
+                                    struct tenon_error *err);
+void tenon_source_let_go(const struct tenon_source *source);
 
 /* Exactly `n` bytes at `off`. TRUNCATED where the source ends before (also when it shrank since
  * it was opened), IO when the system refused. Thread-safe. */

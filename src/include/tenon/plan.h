@@ -136,30 +136,36 @@ TENON_API bool tenon_plan_is_empty(const struct tenon_plan *plan);
 /* NULL is fine. The models it reads from are not freed. */
 TENON_API void tenon_plan_free(struct tenon_plan *plan);
 
+/* Called from the running thread with a sentence for people (terminated, sanitised) about what was
+ * found beside the targets: an unfinished file of a process that is gone, a hard link that is
+ * broken, a file that could not be removed. */
+typedef void (*tenon_note_fn)(const char *text, void *user);
+
 struct tenon_run_options {
     unsigned threads; /* 0: as many as the machine has processors */
     bool force;       /* replace outputs that exist */
     bool in_place;    /* outputs may be inputs */
     bool no_sync;     /* leave durability to the system: after a power cut a file may be torn */
     bool verify;      /* read everything back and compare it with the plan */
-    tenon_progress_fn progress; /* called from the running thread now and then; may be NULL */
-    void *user;
+    tenon_progress_fn progress; /* as for hashes; may be NULL */
+    tenon_note_fn note;         /* may be NULL */
+    void *user;                 /* for both */
 };
 
-void tenon_run_options_init(struct tenon_run_options *options);
+TENON_API void tenon_run_options_init(struct tenon_run_options *options);
 
 /* Carries out a laid out plan. Afterwards every target is what the plan says, or what it was
  * before; inputs are only read. Memory: at most 96 MiB and the headers. The bytes do not depend on
  * `threads`. Fails with EXISTS or MISUSE (an output that is an input) before anything is written;
  * with IO, TRUNCATED (an input shrank), NO_MEMORY, CANCELLED, MISMATCH (verification), CANNOT_
  * REPRESENT (a loss that is not allowed). `options` may be NULL. */
-TENON_MUST_USE enum tenon_status tenon_plan_run(const struct tenon_plan *plan,
-                                                const struct tenon_run_options *options,
-                                                struct tenon_error *err);
+TENON_API TENON_MUST_USE enum tenon_status tenon_plan_run(const struct tenon_plan *plan,
+                                                          const struct tenon_run_options *options,
+                                                          struct tenon_error *err);
 
 /* Removes the unfinished files of every run that is going on. Safe in a signal handler, which
  * should then end the process. */
-void tenon_plan_abort(void);
+TENON_API void tenon_plan_abort(void);
 
 TENON_END_DECLS
 

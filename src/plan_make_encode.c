@@ -1,0 +1,393 @@
+/* The end of making a tensor: numbers to stored elements. */
+#include "plan_make.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "fail.h"
+
+/* Values that are rounded to float32, or looked at, at a time. */
+#define PIECE 4096
+
+double tenon_make_limit(enum tenon_dtype dtype)
+{
+    /* Half-way between the greatest number of the type and what would come next, where ties go up;
+     * F8_E4M3 gives 464, a tie, its even neighbour 448: the next float32 is the first to be lost.
+     */
+    static const struct {
+        enum tenon_dtype dtype;
+        double value;
+    } rows[] = {
+        {TENON_DTYPE_F32, 0x1.ffffffp127}, {TENON_DTYPE_F16, 65520},
+        {TENON_DTYPE_BF16, 0x1.ffp127},    {TENON_DTYPE_F8_E4M3, 0x1.d00002p8},
+        {TENON_DTYPE_F8_E5M2, 61440},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].dtype == dtype)
+            return rows[i].value;
+    return (double)INFINITY;
+}
+
+static void note_overflow(struct tenon_make_overflow *overflow, uint64_t at, double value)
+{
+    if (overflow->n == 0 || at < overflow->first) {
+        overflow->first = at;
+        overflow->value = value;
+    }
+    overflow->n++;
+}
+
+/* Whether one of the values is finite and its magnitude at least `limit` (bits of a float). */
+static bool any_between(const float *values, size_t n, uint32_t limit)
+{
+    uint32_t room = UINT32_C(0x7f800000) - limit, found = 0;
+    size_t i = 0;
+
+    for (; i + 16 <= n; i += 16)
+        for (size_t k = 0; k < 16; k++) {
+            uint32_t bits;
+
+            memcpy(&bits, &values[i + k], sizeof(bits));
+            found |= (uint32_t)((bits & UINT32_C(0x7fffffff)) - limit < room);
+        }
+    for (; i < n; i++) {
+        uint32_t bits;
+
+        memcpy(&bits, &values[i], sizeof(bits));
+        found |= (uint32_t)((bits & UINT32_C(0x7fffffff)) - limit < room);
+    }
+    return found != 0;
+}
+
+static void count_overflow(const struct tenon_make *make, uint64_t first, const float *values,
+                           size_t n, struct tenon_make_overflow *overflow)
+{
+    float limit = (float)tenon_make_limit(make->tensor->dtype);
+    uint32_t bits;
+
+    memcpy(&bits, &limit, sizeof(bits));
+    if (!any_between(values, n, bits))
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(values[i]) && fabsf(values[i]) >= limit)
+            note_overflow(overflow, first + i, (double)values[i]);
+}
+
+/* Through the codec. `first` is the number of the first element in the tensor. */
+static enum tenon_status encode_floats(const struct tenon_make *make, uint64_t first,
+                                       const float *values, size_t n, unsigned char *out,
+                                       struct tenon_error *err)
+{
+    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor->dtype);
+    size_t bad = make->ops->encode[info->dtype](out, values, n / info->block_elements);
+
+    if (bad == SIZE_MAX)
+        return TENON_OK;
+    return tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
+                      "%s cannot hold %g, element number %" PRIu64, info->name, (double)values[bad],
+                      first + bad);
+}
+
+static enum tenon_status encode_singles(const struct tenon_make *make,
+                                        const struct tenon_make_values *in, unsigned char *out,
+                                        struct tenon_make_overflow *overflow,
+                                        struct tenon_error *err)
+{
+    const float *values = (const float *)(const void *)in->values;
+
+    if (make->may_overflow)
+        count_overflow(make, in->first, values, in->n, overflow);
+    return encode_floats(make, in->first, values, in->n, out, err);
+}
+
+/* --- float64 --- */
+
+/* To float32 with what is cut off kept as the last bit: rounding that to a shorter type then rounds
+ * the float64, once. */
+static float narrow_to_odd(double value)
+{
+    float near = (float)value;
+    uint32_t bits;
+
+    if (!isfinite(value) || (double)near == value)
+        return near;
+    memcpy(&bits, &near, sizeof(bits));
+    /* Rounded away from zero, or to infinity: one step back. Then the sticky bit. */
+    if (fabs((double)near) > fabs(value))
+        bits--;
+    bits |= 1;
+    memcpy(&near, &bits, sizeof(near));
+    return near;
+}
+
+/* Whether the last rounding is to a float type shorter than float32. */
+static bool is_short_float(enum tenon_dtype dtype)
+{
+    return tenon_make_limit(dtype) < tenon_make_limit(TENON_DTYPE_F32);
+}
+
+static enum tenon_status encode_narrowed(const struct tenon_make *make,
+                                         const struct tenon_make_values *in, unsigned char *out,
+                                         struct tenon_make_overflow *overflow,
+                                         struct tenon_error *err)
+{
+    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor->dtype);
+    const double *values = (const double *)(const void *)in->values;
+    bool odd = is_short_float(info->dtype);
+    double limit = tenon_make_limit(info->dtype);
+    float narrow[PIECE];
+    enum tenon_status st = TENON_OK;
+
+    for (size_t i = 0; st == TENON_OK && i < in->n; i += PIECE) {
+        size_t n = in->n - i < PIECE ? in->n - i : PIECE;
+
+        for (size_t k = 0; k < n; k++) {
+            narrow[k] = odd ? narrow_to_odd(values[i + k]) : (float)values[i + k];
+            if (make->may_overflow && isfinite(values[i + k]) &&
+                (odd ? fabs((double)narrow[k]) : fabs(values[i + k])) >= limit)
+                note_overflow(overflow, in->first + i + k, values[i + k]);
+        }
+        st = encode_floats(make, in->first + i, narrow, n,
+                           out + i / info->block_elements * info->block_bytes, err);
+    }
+    return st;
+}
+
+static void store_bits(unsigned char *out, uint64_t bits, size_t bytes)
+{
+    for (size_t k = 0; k < bytes; k++)
+        out[k] = (unsigned char)(bits >> 8 * k);
+}
+
+/* --- integers --- */
+
+/* What an integer type holds. */
+struct bounds {
+    enum tenon_dtype dtype;
+    int64_t low;
+    uint64_t high;
+};
+
+static const struct bounds all_bounds[] = {
+    {TENON_DTYPE_I64, INT64_MIN, INT64_MAX},
+    {TENON_DTYPE_I32, INT32_MIN, INT32_MAX},
+    {TENON_DTYPE_I16, INT16_MIN, INT16_MAX},
+    {TENON_DTYPE_I8, INT8_MIN, INT8_MAX},
+    {TENON_DTYPE_U64, 0, UINT64_MAX},
+    {TENON_DTYPE_U32, 0, UINT32_MAX},
+    {TENON_DTYPE_U16, 0, UINT16_MAX},
+    {TENON_DTYPE_U8, 0, UINT8_MAX},
+    {TENON_DTYPE_BOOL, 0, 1},
+};
+
+static const struct bounds *find_bounds(enum tenon_dtype dtype)
+{
+    for (size_t i = 0; i < sizeof(all_bounds) / sizeof(all_bounds[0]); i++)
+        if (all_bounds[i].dtype == dtype)
+            return &all_bounds[i];
+    return NULL;
+}
+
+/* The whole number that `value` is, as bits in two's complement; false when it is none that the
+ * type holds. */
+static bool take_whole(double value, const struct bounds *bounds, uint64_t *out)
+{
+    if (value < 0) {
+        if (!(value >= -0x1p63) || (double)(int64_t)value != value || (int64_t)value < bounds->low)
+            return false;
+        *out = (uint64_t)(int64_t)value;
+        return true;
+    }
+    if (!(value < 0x1p64) || (double)(uint64_t)value != value || (uint64_t)value > bounds->high)
+        return false;
+    *out = (uint64_t)value;
+    return true;
+}
+
+static enum tenon_status encode_whole(const struct tenon_make *make,
+                                      const struct tenon_make_values *in,
+                                      const struct bounds *bounds, unsigned char *out,
+                                      struct tenon_error *err)
+{
+    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor->dtype);
+    const double *values = (const double *)(const void *)in->values;
+
+    for (size_t i = 0; i < in->n; i++) {
+        uint64_t bits;
+
+        if (!take_whole(values[i], bounds, &bits))
+            return tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
+                              "%s cannot hold %.17g, element number %" PRIu64, info->name,
+                              values[i], in->first + i);
+        store_bits(out + i * info->block_bytes, bits, info->block_bytes);
+    }
+    return TENON_OK;
+}
+
+static enum tenon_status encode_doubles(const struct tenon_make *make,
+                                        const struct tenon_make_values *in, unsigned char *out,
+                                        struct tenon_make_overflow *overflow,
+                                        struct tenon_error *err)
+{
+    const struct bounds *bounds = find_bounds(make->tensor->dtype);
+    double *values = (double *)(void *)in->values;
+
+    if (make->constant != 0)
+        for (size_t i = 0; i < in->n; i++)
+            values[i] += make->constant;
+    if (bounds != NULL)
+        return encode_whole(make, in, bounds, out, err);
+    if (make->tensor->dtype != TENON_DTYPE_F64)
+        return encode_narrowed(make, in, out, overflow, err);
+    for (size_t i = 0; i < in->n; i++) {
+        uint64_t bits;
+
+        memcpy(&bits, &values[i], sizeof(bits));
+        store_bits(out + 8 * i, bits, 8);
+    }
+    return TENON_OK;
+}
+
+/* Integers to another integer type: exactly, or not at all. */
+static enum tenon_status encode_integers(const struct tenon_make *make,
+                                         const struct tenon_make_values *in,
+                                         const struct bounds *bounds, unsigned char *out,
+                                         struct tenon_error *err)
+{
+    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor->dtype);
+    bool big = make->from == TENON_DTYPE_U64;
+
+    for (size_t i = 0; i < in->n; i++) {
+        int64_t value;
+        bool fits;
+
+        memcpy(&value, in->values + i * sizeof(value), sizeof(value));
+        fits = big || value >= 0 ? (uint64_t)value <= bounds->high : value >= bounds->low;
+        if (!fits && big)
+            return tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
+                              "%s cannot hold %" PRIu64 ", element number %" PRIu64, info->name,
+                              (uint64_t)value, in->first + i);
+        if (!fits)
+            return tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
+                              "%s cannot hold %" PRId64 ", element number %" PRIu64, info->name,
+                              value, in->first + i);
+        store_bits(out + i * info->block_bytes, (uint64_t)value, info->block_bytes);
+    }
+    return TENON_OK;
+}
+
+/* An integer as float64, what does not fit kept as the last bit when another rounding follows. */
+static double widen_integer(int64_t value, bool is_unsigned, bool odd)
+{
+    double near = is_unsigned ? (double)(uint64_t)value : (double)value;
+    uint64_t magnitude = is_unsigned || value >= 0 ? (uint64_t)value : 0 - (uint64_t)value;
+
+    if (!odd || magnitude < UINT64_C(1) << 53)
+        return near;
+    /* Cut to 53 bits, then the sticky bit. */
+    for (unsigned shift = 11; shift > 0; shift--)
+        if (magnitude >> (52 + shift) != 0) {
+            uint64_t cut = magnitude & ((UINT64_C(1) << shift) - 1);
+
+            magnitude = (magnitude ^ cut) | (uint64_t)(cut != 0) << shift;
+            break;
+        }
+    near = (double)magnitude;
+    return is_unsigned || value >= 0 ? near : -near;
+}
+
+/* Integers to floats. They become float64 in place: both have eight bytes. */
+static enum tenon_status encode_widened(const struct tenon_make *make,
+                                        const struct tenon_make_values *in, unsigned char *out,
+                                        struct tenon_make_overflow *overflow,
+                                        struct tenon_error *err)
+{
+    bool odd = make->tensor->dtype != TENON_DTYPE_F64;
+
+    for (size_t i = 0; i < in->n; i++) {
+        int64_t value;
+        double wide;
+
+        memcpy(&value, in->values + i * sizeof(value), sizeof(value));
+        wide = widen_integer(value, make->from == TENON_DTYPE_U64, odd);
+        memcpy(in->values + i * sizeof(wide), &wide, sizeof(wide));
+    }
+    return encode_doubles(make, in, out, overflow, err);
+}
+
+enum tenon_status tenon_make_encode(const struct tenon_make *make,
+                                    const struct tenon_make_values *in, unsigned char *out,
+                                    struct tenon_make_overflow *overflow, struct tenon_error *err)
+{
+    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor->dtype);
+    const struct bounds *bounds = find_bounds(make->tensor->dtype);
+    enum tenon_status st;
+
+    if (make->kind == TENON_MAKE_SINGLE)
+        st = encode_singles(make, in, out, overflow, err);
+    else if (make->kind == TENON_MAKE_DOUBLE)
+        st = encode_doubles(make, in, out, overflow, err);
+    else if (bounds != NULL)
+        st = encode_integers(make, in, bounds, out, err);
+    else
+        st = encode_widened(make, in, out, overflow, err);
+    if (st == TENON_OK && make->swap_out &&
+        !tenon_quant_swap(info->dtype, out, in->n / info->block_elements))
+        st = tenon_fail(err, TENON_ERR_UNSUPPORTED_FEATURE, TENON_NO_OFFSET,
+                        "%s blocks have no defined big-endian form", info->name);
+    return st;
+}
+
+/* --- a piece of work --- */
+
+/* Bytes of the target that `n` units become. */
+static size_t target_bytes(const struct tenon_make *make, size_t n)
+{
+    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor->dtype);
+
+    if (make->kind == TENON_MAKE_BLOCKS)
+        return n * make->unit_bytes;
+    return n / info->block_elements * info->block_bytes;
+}
+
+static enum tenon_status finish(const struct tenon_make *make, const struct tenon_make_values *in,
+                                const struct tenon_make_buffers *buffers,
+                                struct tenon_make_result *result, struct tenon_error *err)
+{
+    enum tenon_status st = TENON_OK;
+
+    result->n_bytes = target_bytes(make, in->n);
+    result->bytes = make->kind == TENON_MAKE_BLOCKS ? buffers->values : buffers->encoded;
+    if (make->kind != TENON_MAKE_BLOCKS)
+        st = tenon_make_encode(make, in, buffers->encoded, &result->overflow, err);
+    return tenon_make_fail(make, st, err);
+}
+
+enum tenon_status tenon_make_run(const struct tenon_make *make, struct tenon_make_range range,
+                                 const struct tenon_make_buffers *buffers,
+                                 struct tenon_make_result *result, struct tenon_error *err)
+{
+    struct tenon_make_values in = {range.first, range.n, buffers->values};
+    enum tenon_status st = tenon_make_fetch(make, range, buffers, buffers->values, err);
+
+    if (st != TENON_OK)
+        return tenon_make_fail(make, st, err);
+    return finish(make, &in, buffers, result, err);
+}
+
+enum tenon_status tenon_make_run_tile(const struct tenon_make *make,
+                                      const struct tenon_make_tile *tile,
+                                      const struct tenon_make_buffers *buffers,
+                                      struct tenon_make_result *result, struct tenon_error *err)
+{
+    const struct tenon_make_step *move = &make->moves[make->n_moves - 1];
+    struct tenon_make_values in = {.n = tile->n_rows * tile->n_cols, .values = buffers->values};
+    enum tenon_status st = tenon_make_fetch_tile(make, tile, buffers, buffers->values, err);
+
+    in.first = (tile->outer * move->rows + tile->row) * move->cols + tile->col;
+    if (st != TENON_OK)
+        return tenon_make_fail(make, st, err);
+    return finish(make, &in, buffers, result, err);
+}
