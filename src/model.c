@@ -89,6 +89,7 @@ void tenon_model_free(struct tenon_model *model)
     tenon_mem_free(model->sources);
     tenon_mem_free(model->tensors);
     tenon_mem_free(model->metas);
+    tenon_mem_free(model->repeats);
     tenon_mem_free(model->findings);
     tenon_mem_free(model->owned);
     tenon_mem_free((void *)model->sides);
@@ -352,8 +353,13 @@ enum tenon_status tenon_model_add_meta(struct tenon_model *model,
         model->n_metas++;
         return TENON_OK;
     }
-    if (model->metas[known].file != entry->file)
-        return TENON_OK; /* another shard repeats it: the first speaks for the set */
+    if (model->metas[known].file != entry->file) { /* the first file speaks for the set */
+        if (!tenon_grow((void **)&model->repeats, &model->repeat_room, model->n_repeats,
+                        sizeof(*entry)))
+            return tenon_fail_memory(err);
+        model->repeats[model->n_repeats++] = *entry;
+        return TENON_OK;
+    }
     tenon_fail(err, TENON_ERR_NAME_CLASH, entry->offset,
                "the key stands here for the second time, the first is at offset %llu",
                (unsigned long long)model->metas[known].offset);

@@ -33,6 +33,9 @@ struct tenon_model {
     struct tenon_meta_entry *metas;
     size_t n_metas, meta_room;
     struct tenon_names meta_names;
+    struct tenon_meta_entry
+        *repeats; /* pairs of further files whose keys stand in an earlier one */
+    size_t n_repeats, repeat_room;
 
     struct tenon_finding *findings;
     size_t n_findings, finding_room;

@@ -15,7 +15,7 @@
 #include "commands.def"
 #undef X
 
-enum group { GROUP_LOOK, GROUP_TIE, GROUP_EMBED, GROUP_HELP };
+enum group { GROUP_LOOK, GROUP_TIE, GROUP_EMBED, GROUP_REWRITE, GROUP_HELP };
 
 static const struct tenon_command_row rows[] = {
 #define X(name, summary, group) {#name, summary, GROUP_##group, &tenon_command_##name},
@@ -33,9 +33,8 @@ const struct tenon_command_row *tenon_command_at(size_t i)
 const char *tenon_command_group(int group)
 {
     static const char *const headings[] = {
-        [GROUP_LOOK] = "Looking",
-        [GROUP_TIE] = "Tying",
-        [GROUP_EMBED] = "Embedding",
+        [GROUP_LOOK] = "Looking",           [GROUP_TIE] = "Tying",
+        [GROUP_EMBED] = "Embedding",        [GROUP_REWRITE] = "Rewriting",
         [GROUP_HELP] = "About the program",
     };
 

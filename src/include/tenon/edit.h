@@ -29,7 +29,8 @@ struct tenon_edit_options {
 };
 
 /* Plans to write `model`, changed, to `target`, which is as for tenon_plan_tie. Everything that no
- * edit names stays as it is, byte for byte: types and order of keys, arrays, payloads.
+ * edit names stays as it is, byte for byte: types and order of keys, arrays, payloads. Safetensors
+ * files know only texts: there "KEY:TYPE" is the key, as `tenon convert` writes what has a type.
  *
  * Values of numbers and booleans are written as usual ("4096", "0x1000", "-1", "1e-5", "nan",
  * "true"); those of arrays as JSON, or with the brackets left away ("1,2,3"; text that holds a
@@ -39,12 +40,13 @@ struct tenon_edit_options {
  *
  * Fails with NOT_FOUND for a key, tensor or pattern that names nothing, NAME_CLASH for a new name
  * that is taken, MISUSE for a value that its type does not have, CANNOT_REPRESENT for what the
- * format does not have, and for `general.architecture` or `split.*` keys that would be wrong. */
-TENON_MUST_USE enum tenon_status tenon_plan_edit(const struct tenon_model *model,
-                                                 const char *target,
-                                                 const struct tenon_edit_options *options,
-                                                 struct tenon_plan **out_plan,
-                                                 struct tenon_error *err);
+ * format does not have. Keys that say which part of a set a file is (`split.*`) cannot be edited
+ * (MISUSE). A new `general.alignment` moves all payloads. */
+TENON_API TENON_MUST_USE enum tenon_status tenon_plan_edit(const struct tenon_model *model,
+                                                           const char *target,
+                                                           const struct tenon_edit_options *options,
+                                                           struct tenon_plan **out_plan,
+                                                           struct tenon_error *err);
 
 TENON_END_DECLS
 

@@ -27,8 +27,8 @@ struct tenon_untie_options {
     unsigned threads;
 };
 
-void tenon_tie_options_init(struct tenon_tie_options *options);
-void tenon_untie_options_init(struct tenon_untie_options *options);
+TENON_API void tenon_tie_options_init(struct tenon_tie_options *options);
+TENON_API void tenon_untie_options_init(struct tenon_untie_options *options);
 
 /* Plans to write `model`, with its one matrix stored once, to `target`: a file; for a split set the
  * name of one of its files or of a single one, from which those of the set are made; for a folder a
@@ -42,10 +42,11 @@ void tenon_untie_options_init(struct tenon_untie_options *options);
  * `options` may be NULL. Reads both matrices to compare them. Fails with CANNOT_REPRESENT and the
  * reason where the verdict (tying.h) or the family forbids it, NOT_FOUND where there is no matrix,
  * MISUSE for options that do not go together, and as tenon_tying_analyse. */
-TENON_MUST_USE enum tenon_status tenon_plan_tie(const struct tenon_model *model, const char *target,
-                                                const struct tenon_tie_options *options,
-                                                struct tenon_plan **out_plan,
-                                                struct tenon_error *err);
+TENON_API TENON_MUST_USE enum tenon_status tenon_plan_tie(const struct tenon_model *model,
+                                                          const char *target,
+                                                          const struct tenon_tie_options *options,
+                                                          struct tenon_plan **out_plan,
+                                                          struct tenon_error *err);
 
 /* The other way: both matrices are stored, and the config's flag becomes false. Where both are
  * stored already, the flag alone is the work; where that is false, too, the plan copies and is

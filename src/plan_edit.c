@@ -1,0 +1,353 @@
+/* Changing metadata and names. */
+#include "tenon/edit.h"
+
+#include <string.h>
+
+#include "fail.h"
+#include "meta_value.h"
+#include "plan_like.h"
+#include "plan_mirror.h"
+#include "tenon/text.h"
+#include "text.h"
+
+static const char alignment_key[] = "general.alignment";
+
+/* What a GGUF file has that does not say. */
+enum { DEFAULT_ALIGNMENT = 32, MOST_ALIGNMENT = 1 << 30 };
+
+/* An edit that is being planned. */
+struct edit {
+    const struct tenon_model *model;
+    struct tenon_mirror mirror;
+    struct tenon_str *names; /* of each tensor, as it is called so far */
+    bool *dropped;
+    bool gguf, changed;
+};
+
+static enum tenon_status fail_about(enum tenon_status status, const char *kind,
+                                    struct tenon_str subject, const char *message,
+                                    struct tenon_error *err)
+{
+    tenon_fail(err, status, TENON_NO_OFFSET, "%s", message);
+    tenon_fail_subject(err, kind, subject.data, subject.len);
+    return status;
+}
+
+static bool same(struct tenon_str a, struct tenon_str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+/* --- metadata --- */
+
+/* The first pair of that key in any file, or NULL. */
+static const struct tenon_meta_entry *find_entry(const struct edit *e, struct tenon_str key)
+{
+    for (size_t f = 0; f < e->mirror.n_files; f++) {
+        const struct tenon_mirror_file *file = &e->mirror.files[f];
+        size_t i = tenon_mirror_find_meta(file, key);
+
+        if (i < file->n_metas)
+            return &file->metas[i];
+    }
+    return NULL;
+}
+
+/* Keys about a set are split's and merge's business. */
+static enum tenon_status check_key(const struct edit *e, struct tenon_str key,
+                                   struct tenon_error *err)
+{
+    if (key.len == 0)
+        return fail_about(TENON_ERR_MISUSE, "key", key, "a key has at least one character", err);
+    if (!e->gguf || !tenon_plan_is_split_key(key))
+        return TENON_OK;
+    fail_about(TENON_ERR_MISUSE, "key", key, "says which part of a set the file is", err);
+    tenon_fail_hint(err, "'tenon merge' and 'tenon split' change it");
+    return TENON_ERR_MISUSE;
+}
+
+/* The type that the value will have. */
+static enum tenon_status choose_type(const struct edit *e, const struct tenon_edit *edit,
+                                     const struct tenon_meta_entry *old,
+                                     struct tenon_meta_entry *out, struct tenon_error *err)
+{
+    if (edit->type.len > 0 && !tenon_meta_type_parse(edit->type, &out->type, &out->item)) {
+        fail_about(TENON_ERR_MISUSE, "key", edit->name, "of a type that there is not", err);
+        tenon_fail_hint(err, "types are u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 bool string, and "
+                             "array<u8> and so on");
+        return TENON_ERR_MISUSE;
+    }
+    if (edit->type.len == 0 && old != NULL) {
+        out->type = old->type;
+        out->item = old->item;
+    } else if (edit->type.len == 0 && e->gguf) {
+        fail_about(TENON_ERR_MISUSE, "key", edit->name, "is new, and its type is not given", err);
+        tenon_fail_hint(err, "write KEY:TYPE=VALUE, as in general.name:string=Tiny");
+        return TENON_ERR_MISUSE;
+    } else if (edit->type.len == 0) {
+        out->type = out->item = TENON_META_STRING;
+    }
+    return TENON_OK;
+}
+
+static bool same_value(const struct tenon_meta_entry *a, const struct tenon_meta_entry *b)
+{
+    if (a->type != b->type || a->item != b->item || a->count != b->count)
+        return false;
+    if (a->type == TENON_META_STRING)
+        return same(a->value.as.str, b->value.as.str);
+    if (a->type != TENON_META_ARRAY)
+        return memcmp(&a->value.as, &b->value.as, sizeof(uint64_t)) == 0;
+    return a->raw_bytes == b->raw_bytes && a->swapped == b->swapped &&
+           a->short_lengths == b->short_lengths &&
+           (a->raw_bytes == 0 || memcmp(a->raw, b->raw, a->raw_bytes) == 0);
+}
+
+/* Payloads of GGUF files stand where `general.alignment` says. */
+static enum tenon_status set_alignment(struct edit *e, const struct tenon_meta_entry *entry,
+                                       struct tenon_error *err)
+{
+    uint64_t value = entry->value.as.u64;
+
+    if (entry->type != TENON_META_U32)
+        return fail_about(TENON_ERR_MISUSE, "key", entry->key, "is a u32 and nothing else", err);
+    if (value == 0 || value > MOST_ALIGNMENT || (value & (value - 1)) != 0)
+        return fail_about(TENON_ERR_MISUSE, "key", entry->key, "must be a power of two", err);
+    e->mirror.alignment = value;
+    return tenon_plan_add_note(e->mirror.plan, err,
+                               "every payload moves to a multiple of %llu bytes",
+                               (unsigned long long)value);
+}
+
+/* In every file that has the key; a new one in the first, or in all where it rules the layout. */
+static enum tenon_status put_entry(struct edit *e, const struct tenon_meta_entry *entry,
+                                   bool is_new, struct tenon_error *err)
+{
+    bool everywhere = e->gguf && tenon_str_equal(entry->key, alignment_key);
+    enum tenon_status st = everywhere ? set_alignment(e, entry, err) : TENON_OK;
+
+    for (size_t f = 0; st == TENON_OK && f < e->mirror.n_files; f++) {
+        struct tenon_mirror_file *file = &e->mirror.files[f];
+        size_t i = tenon_mirror_find_meta(file, entry->key);
+
+        if (i < file->n_metas) {
+            e->changed = e->changed || !same_value(&file->metas[i], entry);
+            file->metas[i] = *entry;
+        } else if (everywhere || (is_new && f == 0)) {
+            e->changed = true;
+            st = tenon_mirror_insert_meta(file, file->n_metas, entry, err);
+        }
+    }
+    return st;
+}
+
+/* Where all is text, a type is part of the key: "KEY:TYPE" (meta_text.h). */
+static enum tenon_status join_type(struct edit *e, struct tenon_edit *edit, struct tenon_error *err)
+{
+    size_t room = 0;
+    char *key = NULL;
+
+    if (e->gguf || edit->type.len == 0)
+        return TENON_OK;
+    if (!tenon_str_equal(edit->type, "string")) {
+        if (tenon_size_add(&room, edit->name.len + 1, edit->type.len))
+            key = tenon_arena_alloc(&e->mirror.plan->arena, room + 1, 1);
+        if (key == NULL)
+            return tenon_fail_memory(err);
+        memcpy(key, edit->name.data, edit->name.len);
+        key[edit->name.len] = ':';
+        memcpy(key + edit->name.len + 1, edit->type.data, edit->type.len);
+        edit->name = (struct tenon_str){key, room};
+    }
+    edit->type.len = 0;
+    return TENON_OK;
+}
+
+static enum tenon_status set_entry(struct edit *e, const struct tenon_edit *edit,
+                                   struct tenon_error *err)
+{
+    const struct tenon_meta_entry *old = find_entry(e, edit->name);
+    struct tenon_meta_entry entry = {.key = edit->name};
+    enum tenon_status st = check_key(e, edit->name, err);
+
+    if (st == TENON_OK)
+        st = choose_type(e, edit, old, &entry, err);
+    if (st == TENON_OK)
+        st = tenon_meta_value_parse(&e->mirror.plan->arena, edit->value, &entry, err);
+    if (st == TENON_OK)
+        return put_entry(e, &entry, old == NULL, err);
+    tenon_fail_subject(err, "key", edit->name.data, edit->name.len);
+    return st;
+}
+
+static enum tenon_status set_key(struct edit *e, const struct tenon_edit *edit,
+                                 struct tenon_error *err)
+{
+    struct tenon_edit joined = *edit;
+    enum tenon_status st = join_type(e, &joined, err);
+
+    return st == TENON_OK ? set_entry(e, &joined, err) : st;
+}
+
+static enum tenon_status unset_key(struct edit *e, const struct tenon_edit *edit,
+                                   struct tenon_error *err)
+{
+    enum tenon_status st = check_key(e, edit->name, err);
+
+    if (st != TENON_OK)
+        return st;
+    if (find_entry(e, edit->name) == NULL) {
+        fail_about(TENON_ERR_NOT_FOUND, "key", edit->name, "no such key", err);
+        tenon_fail_hint(err, "'tenon meta' lists the keys of a model");
+        return TENON_ERR_NOT_FOUND;
+    }
+    for (size_t f = 0; f < e->mirror.n_files; f++) {
+        struct tenon_mirror_file *file = &e->mirror.files[f];
+        size_t i = tenon_mirror_find_meta(file, edit->name);
+
+        if (i < file->n_metas)
+            tenon_mirror_remove_meta(file, i);
+    }
+    e->changed = true;
+    if (!e->gguf || !tenon_str_equal(edit->name, alignment_key))
+        return TENON_OK;
+    e->mirror.alignment = DEFAULT_ALIGNMENT;
+    return tenon_plan_add_note(e->mirror.plan, err, "every payload moves to a multiple of %d bytes",
+                               DEFAULT_ALIGNMENT);
+}
+
+/* --- tensors --- */
+
+static enum tenon_status rename_tensor(struct edit *e, const struct tenon_edit *edit,
+                                       struct tenon_error *err)
+{
+    size_t n = tenon_model_n_tensors(e->model), found = n;
+
+    if (edit->value.len == 0)
+        return fail_about(TENON_ERR_MISUSE, "tensor", edit->name, "its new name is empty", err);
+    for (size_t i = 0; i < n; i++)
+        if (!e->dropped[i] && same(e->names[i], edit->name))
+            found = i;
+    if (found == n)
+        return fail_about(TENON_ERR_NOT_FOUND, "tensor", edit->name, "no such tensor", err);
+    if (same(edit->name, edit->value))
+        return TENON_OK;
+    for (size_t i = 0; i < n; i++)
+        if (!e->dropped[i] && same(e->names[i], edit->value))
+            return fail_about(TENON_ERR_NAME_CLASH, "tensor", edit->value,
+                              "the new name is taken already", err);
+    e->names[found] = edit->value;
+    e->changed = true;
+    return TENON_OK;
+}
+
+static enum tenon_status drop_tensors(struct edit *e, const struct tenon_edit *edit,
+                                      struct tenon_error *err)
+{
+    const char *pattern = tenon_arena_text(&e->mirror.plan->arena, edit->name.data, edit->name.len);
+    size_t found = 0;
+
+    if (pattern == NULL)
+        return tenon_fail_memory(err);
+    for (size_t i = 0; i < tenon_model_n_tensors(e->model); i++) {
+        if (e->dropped[i] || !tenon_text_glob(pattern, e->names[i].data, e->names[i].len))
+            continue;
+        e->dropped[i] = true;
+        found++;
+    }
+    if (found == 0)
+        return fail_about(TENON_ERR_NOT_FOUND, "tensor", edit->name,
+                          "no tensor's name fits this pattern", err);
+    e->changed = true;
+    return tenon_plan_add_note(e->mirror.plan, err, "%zu tensor%s dropped", found,
+                               found == 1 ? "" : "s");
+}
+
+static enum tenon_status apply(struct edit *e, const struct tenon_edit *edit,
+                               struct tenon_error *err)
+{
+    switch (edit->kind) {
+    case TENON_EDIT_SET:
+        return set_key(e, edit, err);
+    case TENON_EDIT_UNSET:
+        return unset_key(e, edit, err);
+    case TENON_EDIT_RENAME:
+        return rename_tensor(e, edit, err);
+    case TENON_EDIT_DROP:
+        return drop_tensors(e, edit, err);
+    }
+    return tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET, "no such kind of edit");
+}
+
+/* --- all --- */
+
+static enum tenon_status begin(struct edit *e, const char *target, struct tenon_error *err)
+{
+    size_t n = tenon_model_n_tensors(e->model);
+    enum tenon_status st = tenon_mirror_init(&e->mirror, e->model, target, err);
+
+    if (st != TENON_OK)
+        return st;
+    e->gguf = strcmp(tenon_model_format(e->model), "gguf") == 0;
+    e->names = tenon_mem_alloc(n, sizeof(*e->names));
+    e->dropped = tenon_mem_alloc(n, sizeof(*e->dropped));
+    if (e->names == NULL || e->dropped == NULL)
+        return tenon_fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        e->names[i] = tenon_model_tensor(e->model, i)->name;
+    return TENON_OK;
+}
+
+static enum tenon_status add_tensor(struct edit *e, size_t i, struct tenon_error *err)
+{
+    const struct tenon_tensor *t = tenon_model_tensor(e->model, i);
+    struct tenon_plan_source source = {.model = e->model, .tensor = t, .n_rows = UINT64_MAX};
+    struct tenon_plan_tensor out = {
+        .name = e->names[i],
+        .dtype = (enum tenon_dtype)t->dtype,
+        .dtype_raw = t->dtype_raw,
+        .n_dims = t->n_dims,
+        .dims = t->dims,
+        .file = t->file,
+        .sources = &source,
+        .n_sources = 1,
+    };
+
+    return tenon_plan_add_tensor(e->mirror.plan, &out, err);
+}
+
+static enum tenon_status write_all(struct edit *e, struct tenon_error *err)
+{
+    size_t n = tenon_model_n_tensors(e->model), left = 0;
+    enum tenon_status st;
+
+    for (size_t i = 0; i < n; i++)
+        left += !e->dropped[i];
+    st = tenon_mirror_add_files(&e->mirror, left, err);
+    for (size_t i = 0; st == TENON_OK && i < n; i++)
+        if (!e->dropped[i])
+            st = add_tensor(e, i, err);
+    e->mirror.plan->empty = !e->changed;
+    return st;
+}
+
+enum tenon_status tenon_plan_edit(const struct tenon_model *model, const char *target,
+                                  const struct tenon_edit_options *options,
+                                  struct tenon_plan **out_plan, struct tenon_error *err)
+{
+    struct edit e = {.model = model};
+    enum tenon_status st = begin(&e, target, err);
+
+    for (size_t i = 0; st == TENON_OK && options != NULL && i < options->n_edits; i++)
+        st = apply(&e, &options->edits[i], err);
+    if (st == TENON_OK)
+        st = write_all(&e, err);
+    if (st == TENON_OK) {
+        *out_plan = e.mirror.plan;
+        e.mirror.plan = NULL;
+    }
+    tenon_mem_free(e.names);
+    tenon_mem_free(e.dropped);
+    tenon_mirror_release(&e.mirror);
+    return st;
+}
