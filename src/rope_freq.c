@@ -26,8 +26,9 @@ static double dynamic_base(const struct tenon_rope *rope, bool single, double le
     ratio = tenon_step(single, rope->factor);
     ratio = tenon_step(single, tenon_step(single, ratio * length) / max);
     ratio = tenon_step(single, ratio - tenon_step(single, rope->factor - 1));
+    /* PyTorch raises a single number to a power that stays a double. */
     return tenon_step(single,
-                      tenon_step(single, rope->theta) * tenon_step_pow(single, ratio, power));
+                      tenon_step(single, rope->theta) * tenon_step(single, pow(ratio, power)));
 }
 
 double tenon_rope_base(const struct tenon_rope *rope, bool single, double length)
