@@ -54,4 +54,9 @@ bool tenon_resolve_is_full(enum tenon_layer_rule rule, size_t period, size_t i, 
 enum tenon_status tenon_resolve_check_rope(const struct resolving *r, const struct tenon_rope *rope,
                                            struct tenon_error *err);
 
+/* The stretching that the caller states (r->over->rope_scaling), into a rotation whose widths and
+ * lengths are there already. Fails as resolving does. */
+enum tenon_status tenon_resolve_scaling(struct resolving *r, struct tenon_rope *rope,
+                                        struct tenon_error *err);
+
 #endif

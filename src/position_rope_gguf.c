@@ -290,9 +290,21 @@ static double find_theta(const struct metadata *m, bool slides)
     return theta;
 }
 
+/* How the file says that frequencies are stretched. */
+static enum tenon_status take_stretching(const struct metadata *m, struct tenon_rope *rope,
+                                         struct tenon_error *err)
+{
+    enum tenon_status st = take_scaling(m, rope, err);
+
+    if (st == TENON_OK && rope->scaling == TENON_ROPE_YARN)
+        take_yarn(m, rope);
+    return st == TENON_OK ? take_lists(m, rope, err) : st;
+}
+
 static enum tenon_status make_rope(const struct metadata *m, bool slides, struct tenon_rope *rope,
                                    struct tenon_error *err)
 {
+    bool given = m->r->over->rope_scaling != NULL;
     bool plain = slides && m->r->arch->local_theta > 0; /* not stretched */
     double alpha = 0;
     enum tenon_status st = TENON_OK;
@@ -304,13 +316,11 @@ static enum tenon_status make_rope(const struct metadata *m, bool slides, struct
                                &rope->original);
     rope->theta = find_theta(m, slides);
     st = take_widths(m, slides, rope, err);
-    if (st == TENON_OK && !plain)
-        st = take_scaling(m, rope, err);
-    if (st == TENON_OK && rope->scaling == TENON_ROPE_YARN)
-        take_yarn(m, rope);
-    if (st == TENON_OK && !plain)
-        st = take_lists(m, rope, err);
-    if (tenon_resolve_number(m->r->model, "rope.scaling.alpha", &alpha) && alpha > 0) {
+    if (st == TENON_OK && given)
+        st = tenon_resolve_scaling(m->r, rope, err);
+    else if (st == TENON_OK && !plain)
+        st = take_stretching(m, rope, err);
+    if (!given && tenon_resolve_number(m->r->model, "rope.scaling.alpha", &alpha) && alpha > 0) {
         rope->scaling = TENON_ROPE_NTK;
         rope->alpha = alpha;
     }

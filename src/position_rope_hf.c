@@ -356,6 +356,20 @@ static enum tenon_status check_factor(const struct config *c, const struct tenon
     return TENON_OK;
 }
 
+enum tenon_status tenon_resolve_scaling(struct resolving *r, struct tenon_rope *rope,
+                                        struct tenon_error *err)
+{
+    const struct config c = {.r = r, .dict = *r->over->rope_scaling, .dict_name = "rope_scaling"};
+    const struct layer layer = {.type = "", .dict = c.dict};
+    enum tenon_status st;
+
+    take_numbers(&layer.dict, rope);
+    st = find_scaling(&c, &layer, rope, err);
+    if (st == TENON_OK)
+        st = take_lengths(&c, &layer, rope, err);
+    return st == TENON_OK ? check_factor(&c, rope, err) : st;
+}
+
 static enum tenon_status take_sections(const struct config *c, const struct layer *layer,
                                        struct tenon_rope *rope, struct tenon_error *err)
 {
@@ -422,6 +436,8 @@ static enum tenon_status take_widths(const struct config *c, const struct layer 
         (void)tenon_resolve_int(c->r->model, "global_head_dim", &head);
     if (has_flag(c, TENON_ARCH_LATENT) && tenon_resolve_int(c->r->model, "qk_rope_head_dim", &head))
         partial = 1;
+    if (head <= 0 && rotary > 0)
+        head = rotary; /* all of it turns, as far as anyone says */
     if (head <= 0 || head > UINT32_MAX / 2)
         return tenon_resolve_fail(c->r, TENON_ERR_MISMATCH, "head_dim", err,
                                   "neither head_dim nor hidden_size and num_attention_heads tell "

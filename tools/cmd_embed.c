@@ -1,9 +1,11 @@
 /* tenon embed: token ids to vectors. */
-#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "embed_out.h"
 #include "save.h"
+#include "tenon/embed.h"
 #include "tool.h"
 
 struct options {
@@ -72,35 +74,14 @@ static enum tenon_status read_ids(const struct options *o, struct tenon_ids *ids
     return TENON_ERR_MISUSE;
 }
 
-/* Rejects what the form of output cannot do, before anything is read. */
-static enum tenon_status check_form(const struct options *o, const struct tenon_vectors_form *form,
+static enum tenon_status write_file(const struct options *o, const struct tenon_vectors *vectors,
                                     struct tenon_error *err)
-{
-    if (dtypes[o->dtype] == TENON_DTYPE_F32)
-        return TENON_OK;
-    if (form == NULL || !form->binary) {
-        tenon_report_fail(err, TENON_ERR_MISUSE, "--dtype is for .npy and .safetensors files");
-        tenon_report_hint(err, "name one with -o");
-        return TENON_ERR_MISUSE;
-    }
-    if (dtypes[o->dtype] == TENON_DTYPE_BF16 && !form->bf16) {
-        tenon_report_fail(err, TENON_ERR_CANNOT_REPRESENT, "%s files have no BF16",
-                          form->extension);
-        tenon_report_path(err, o->output);
-        tenon_report_hint(err, "use --dtype F16, or write .safetensors");
-        return TENON_ERR_CANNOT_REPRESENT;
-    }
-    return TENON_OK;
-}
-
-static enum tenon_status write_file(const struct options *o, const struct tenon_vectors_form *form,
-                                    const struct tenon_vectors *vectors, struct tenon_error *err)
 {
     struct tenon_save save;
     enum tenon_status st = tenon_save_begin(&save, o->output, o->force, err);
 
     if (st == TENON_OK)
-        st = form->write(&save.out, vectors, err);
+        st = tenon_vectors_write(o->output, vectors, &save.out, err);
     if (st == TENON_OK)
         st = tenon_save_commit(&save, err);
     tenon_save_release(&save);
@@ -137,89 +118,45 @@ static enum tenon_status check_target(const struct options *o, const struct teno
     return TENON_ERR_MISUSE;
 }
 
-/* --- the table for people --- */
+/* --- the stages --- */
 
-/* The most values of a vector that are shown; columns that each takes, at most ("-0.000123456"),
- * and what else stands in a line (id, length, "..."). */
-enum { SHOWN_VALUES = 6, VALUE_WIDTH = 14, OTHER_WIDTH = 24 };
-
-struct text_rows {
-    struct tenon_table *table;
-    const struct tenon_vectors *vectors;
-    size_t shown; /* values of a vector */
+struct token_rows {
+    const struct tenon_embed *embed;
+    const struct tenon_ids *ids;
 };
 
-/* As many values as fit a line of the terminal. */
-static size_t count_shown(const struct tenon_term *term, uint64_t cols)
+static enum tenon_status look_up(void *user, uint64_t first, size_t n, float *out,
+                                 struct tenon_error *err)
 {
-    size_t most = SHOWN_VALUES;
+    const struct token_rows *r = user;
 
-    if (term->tty && term->width < OTHER_WIDTH + SHOWN_VALUES * VALUE_WIDTH)
-        most = term->width > OTHER_WIDTH ? (term->width - OTHER_WIDTH) / VALUE_WIDTH : 0;
-    if (most == 0)
-        most = 1;
-    return cols < most ? (size_t)cols : most;
+    return tenon_embed_rows(r->embed, r->ids->ids + first, n, out, err);
 }
 
-static enum tenon_status add_text_row(void *user, size_t i, const float *values,
+/* Each sequence counts from `start`; to be freed. */
+static uint64_t *make_positions(const struct tenon_ids *ids, struct tenon_error *err)
+{
+    uint64_t *positions = tenon_tool_alloc(ids->n, sizeof(*positions), err);
+    size_t begin = 0;
+
+    for (size_t s = 0; positions != NULL && s < ids->n_sequences; begin = ids->ends[s++])
+        for (size_t i = begin; i < ids->ends[s]; i++)
+            positions[i] = i - begin;
+    return positions;
+}
+
+static enum tenon_status write_result(struct tenon_tool *tool, const struct tenon_vectors *vectors,
                                       struct tenon_error *err)
-{
-    struct text_rows *r = user;
-    uint64_t cols = r->vectors->embed->cols;
-    double squares = 0;
-
-    (void)err;
-    for (uint64_t c = 0; c < cols; c++)
-        squares += (double)values[c] * (double)values[c];
-    tenon_table_cell(r->table, "%llu", (unsigned long long)r->vectors->ids->ids[i]);
-    tenon_table_cell(r->table, "%.6g", tenon_out_real(sqrt(squares)));
-    for (size_t c = 0; c < r->shown; c++)
-        tenon_table_cell(r->table, "%.6g", tenon_out_real((double)values[c]));
-    tenon_table_cell(r->table, "%s", cols > r->shown ? "..." : "");
-    return TENON_OK;
-}
-
-static enum tenon_status write_table(struct tenon_tool *tool, const struct tenon_vectors *v,
-                                     struct tenon_error *err)
-{
-    static const char *const titles[SHOWN_VALUES] = {"V0", "V1", "V2", "V3", "V4", "V5"};
-    struct tenon_table table;
-    struct text_rows rows = {&table, v, count_shown(&tool->term, v->embed->cols)};
-    enum tenon_status st;
-
-    tenon_table_init(&table);
-    tenon_table_column(&table, "ID", true);
-    tenon_table_column(&table, "LENGTH", true);
-    for (size_t i = 0; i < rows.shown; i++)
-        tenon_table_column(&table, titles[i], true);
-    tenon_table_column(&table, "", false);
-    st = tenon_vectors_each(v, add_text_row, &rows, err);
-    if (st == TENON_OK) {
-        struct tenon_str name = v->embed->matrix->name;
-
-        tenon_table_print(&table, &tool->out, &tool->term, 0);
-        tenon_out_printf(&tool->out, "\n%zu vector%s of %llu values, rows of '", v->ids->n,
-                         v->ids->n == 1 ? "" : "s", (unsigned long long)v->embed->cols);
-        tenon_out_safe(&tool->out, name.data, name.len);
-        tenon_out_text(&tool->out, "'\n");
-    }
-    tenon_table_release(&table);
-    return st;
-}
-
-static enum tenon_status write_result(struct tenon_tool *tool,
-                                      const struct tenon_vectors_form *form,
-                                      const struct tenon_vectors *vectors, struct tenon_error *err)
 {
     const struct options *o = tool->options;
     enum tenon_status st = TENON_OK;
 
     if (o->output != NULL)
-        st = write_file(o, form, vectors, err);
+        st = write_file(o, vectors, err);
     if (st == TENON_OK && tool->common.json)
         return tenon_vectors_json(&tool->out, vectors, o->output, err);
     if (st == TENON_OK && o->output == NULL)
-        return write_table(tool, vectors, err);
+        return tenon_vectors_text(&tool->out, &tool->term, vectors, err);
     if (st == TENON_OK && tool->common.verbose)
         tenon_tool_note(tool, "%zu vector%s written to %s", vectors->ids->n,
                         vectors->ids->n == 1 ? "" : "s", o->output);
@@ -229,18 +166,17 @@ static enum tenon_status write_result(struct tenon_tool *tool,
 static int run(struct tenon_tool *tool)
 {
     const struct options *o = tool->options;
-    const struct tenon_vectors_form *form = NULL;
     struct tenon_error err = {0};
     struct tenon_model *model = NULL;
     struct tenon_embed embed;
     struct tenon_ids ids = {0};
-    struct tenon_vectors vectors;
-    enum tenon_status st = TENON_OK;
+    struct token_rows rows = {&embed, &ids};
+    uint64_t *positions = NULL;
+    char source[160];
+    struct tenon_vectors vectors = {
+        .stage = "token", .ids = &ids, .dtype = dtypes[o->dtype], .source = source};
+    enum tenon_status st = tenon_vectors_check(o->output, dtypes[o->dtype], &err);
 
-    if (o->output != NULL && (form = tenon_vectors_form(o->output, &err)) == NULL)
-        st = err.status;
-    if (st == TENON_OK)
-        st = check_form(o, form, &err);
     if (st == TENON_OK)
         st = tenon_tool_open(tool, 0, &model, &err);
     if (st == TENON_OK)
@@ -252,10 +188,19 @@ static int run(struct tenon_tool *tool)
         st = read_ids(o, &ids, &err);
     }
     if (st == TENON_OK) {
-        tenon_vectors_init(&vectors, &embed, &ids);
-        vectors.dtype = dtypes[o->dtype];
-        st = write_result(tool, form, &vectors, &err);
+        vectors.positions = positions = make_positions(&ids, &err);
+        st = positions != NULL ? TENON_OK : TENON_ERR_NO_MEMORY;
     }
+    if (st == TENON_OK) {
+        struct tenon_vectors_kind kind = {
+            .name = "embeddings", .heads = 1, .cols = embed.cols, .rows = look_up, .user = &rows};
+
+        snprintf(source, sizeof(source), "rows of '%.*s'", (int)embed.matrix->name.len,
+                 embed.matrix->name.data);
+        tenon_vectors_add(&vectors, &kind);
+        st = write_result(tool, &vectors, &err);
+    }
+    free(positions);
     tenon_ids_release(&ids);
     tenon_model_free(model);
     return st == TENON_OK ? TENON_EXIT_YES : tenon_tool_fail(tool, &err);

@@ -1,210 +1,71 @@
 #include "embed_out.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "out_json.h"
+#include "out_table.h"
 #include "report.h"
-#include "tenon/encode.h"
 
-/* Vectors are looked up in batches of about this many values. */
-enum { BATCH_VALUES = 256 * 1024 };
-
-void tenon_vectors_init(struct tenon_vectors *v, const struct tenon_embed *embed,
-                        const struct tenon_ids *ids)
+void tenon_vectors_add(struct tenon_vectors *v, const struct tenon_vectors_kind *kind)
 {
+    struct tenon_array *array = &v->arrays[v->n_arrays];
+    const struct tenon_ids *ids = v->ids;
     bool even = ids->n_sequences > 1;
 
-    *v = (struct tenon_vectors){
-        .embed = embed, .ids = ids, .stage = "token", .dtype = TENON_DTYPE_F32};
+    *array = (struct tenon_array){
+        .name = kind->name, .dtype = v->dtype, .rows = kind->rows, .user = kind->user};
     for (size_t i = 0; i < ids->n_sequences; i++)
         even = even && ids->ends[i] == (i + 1) * ids->ends[0];
     if (even)
-        v->shape[v->n_dims++] = ids->n_sequences;
-    v->shape[v->n_dims++] = even ? ids->ends[0] : ids->n;
-    v->shape[v->n_dims++] = embed->cols;
+        array->dims[array->n_dims++] = ids->n_sequences;
+    array->dims[array->n_dims++] = even ? ids->ends[0] : ids->n;
+    if (kind->headed)
+        array->dims[array->n_dims++] = kind->heads;
+    array->dims[array->n_dims++] = kind->cols;
+    v->short_names[v->n_arrays] = kind->short_name;
+    v->heads[v->n_arrays] = kind->heads;
+    v->n_arrays++;
 }
 
-enum tenon_status tenon_vectors_each(const struct tenon_vectors *v, tenon_vectors_fn row,
-                                     void *user, struct tenon_error *err)
+/* Which sequence id `i` belongs to; they are asked for in order. */
+static size_t next_sequence(const struct tenon_ids *ids, size_t sequence, uint64_t i)
 {
-    size_t cols = (size_t)v->embed->cols;
-    size_t batch = cols > 0 && cols < BATCH_VALUES ? BATCH_VALUES / cols : 1;
-    enum tenon_status st = TENON_OK;
-    float *values;
-
-    if (batch > v->ids->n)
-        batch = v->ids->n > 0 ? v->ids->n : 1;
-    values = cols <= SIZE_MAX / sizeof(*values) / batch ? malloc(batch * cols * sizeof(*values) + 1)
-                                                        : NULL;
-    if (values == NULL)
-        return tenon_report_fail(err, TENON_ERR_NO_MEMORY, "out of memory");
-    for (size_t i = 0; st == TENON_OK && i < v->ids->n; i += batch) {
-        size_t n = v->ids->n - i < batch ? v->ids->n - i : batch;
-
-        st = tenon_embed_rows(v->embed, v->ids->ids + i, n, values, err);
-        for (size_t k = 0; st == TENON_OK && k < n; k++)
-            st = row(user, i + k, values + k * cols, err);
-    }
-    free(values);
-    return st;
-}
-
-/* --- numbers for machines --- */
-
-struct binary {
-    struct tenon_out *out;
-    const struct tenon_vectors *vectors;
-    void *row; /* one encoded vector */
-    size_t row_bytes;
-};
-
-static enum tenon_status write_binary_row(void *user, size_t i, const float *values,
-                                          struct tenon_error *err)
-{
-    struct binary *b = user;
-    enum tenon_status st = tenon_values_encode(b->vectors->dtype, values,
-                                               (size_t)b->vectors->embed->cols, b->row, err);
-
-    (void)i;
-    if (st == TENON_OK)
-        tenon_out_write(b->out, b->row, b->row_bytes);
-    return st;
-}
-
-static enum tenon_status write_payload(struct tenon_out *out, const struct tenon_vectors *v,
-                                       struct tenon_error *err)
-{
-    struct binary b = {.out = out, .vectors = v};
-    uint64_t bytes;
-    enum tenon_status st;
-
-    if (!tenon_dtype_bytes(v->dtype, v->embed->cols, &bytes) || bytes > SIZE_MAX - 1)
-        return tenon_report_fail(err, TENON_ERR_LIMIT, "a vector is too long");
-    b.row_bytes = (size_t)bytes;
-    b.row = malloc(b.row_bytes + 1);
-    if (b.row == NULL)
-        return tenon_report_fail(err, TENON_ERR_NO_MEMORY, "out of memory");
-    st = tenon_vectors_each(v, write_binary_row, &b, err);
-    free(b.row);
-    return st;
-}
-
-static void write_shape(struct tenon_out *out, const struct tenon_vectors *v, const char *between)
-{
-    for (size_t i = 0; i < v->n_dims; i++)
-        tenon_out_printf(out, "%s%llu", i > 0 ? between : "", (unsigned long long)v->shape[i]);
-}
-
-/* NumPy's format, version 1.0: magic, version, header length (2 bytes), header padded with blanks
- * so that the payload begins at a multiple of 64, and a newline. */
-static enum tenon_status write_npy(struct tenon_out *out, const struct tenon_vectors *v,
-                                   struct tenon_error *err)
-{
-    char header[256];
-    int n;
-    size_t padded;
-    struct tenon_out shape;
-
-    tenon_out_init(&shape, -1);
-    write_shape(&shape, v, ", ");
-    tenon_out_write(&shape, "", 1);
-    if (shape.error != 0) {
-        tenon_out_release(&shape);
-        return tenon_report_fail(err, TENON_ERR_NO_MEMORY, "out of memory");
-    }
-    n = snprintf(header, sizeof(header), "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
-                 v->dtype == TENON_DTYPE_F16 ? "<f2" : "<f4", shape.buf);
-    tenon_out_release(&shape);
-    padded = (10 + (size_t)n + 1 + 63) / 64 * 64 - 10;
-    tenon_out_write(out, "\x93NUMPY\x01\x00", 8);
-    tenon_out_printf(out, "%c", (int)(padded & 0xff));
-    tenon_out_printf(out, "%c", (int)(padded >> 8));
-    tenon_out_printf(out, "%s%*s\n", header, (int)(padded - (size_t)n - 1), "");
-    return write_payload(out, v, err);
-}
-
-static void write_u64(struct tenon_out *out, uint64_t value)
-{
-    unsigned char bytes[8];
-
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        bytes[i] = (unsigned char)(value >> (8 * i));
-    tenon_out_write(out, bytes, sizeof(bytes));
-}
-
-/* Two tensors, `ids` (I64) before `embeddings`, so that both are aligned to their elements. */
-static enum tenon_status write_safetensors(struct tenon_out *out, const struct tenon_vectors *v,
-                                           struct tenon_error *err)
-{
-    struct tenon_out header;
-    uint64_t ids_bytes = 8 * (uint64_t)v->ids->n, all_bytes, pad;
-
-    if (!tenon_dtype_bytes(v->dtype, v->embed->cols, &all_bytes) ||
-        (v->ids->n > 0 && all_bytes > (UINT64_MAX - ids_bytes) / v->ids->n))
-        return tenon_report_fail(err, TENON_ERR_LIMIT, "the vectors are too many");
-    all_bytes = all_bytes * v->ids->n + ids_bytes;
-    tenon_out_init(&header, -1);
-    tenon_out_printf(&header, "{\"embeddings\":{\"dtype\":\"%s\",\"shape\":[",
-                     tenon_dtype_name(v->dtype));
-    write_shape(&header, v, ",");
-    tenon_out_printf(&header,
-                     "],\"data_offsets\":[%llu,%llu]},\"ids\":{\"dtype\":\"I64\",\"shape\":[%zu],"
-                     "\"data_offsets\":[0,%llu]}}",
-                     (unsigned long long)ids_bytes, (unsigned long long)all_bytes, v->ids->n,
-                     (unsigned long long)ids_bytes);
-    pad = (8 - header.used % 8) % 8;
-    tenon_out_printf(&header, "%*s", (int)pad, "");
-    if (header.error != 0) {
-        tenon_out_release(&header);
-        return tenon_report_fail(err, TENON_ERR_NO_MEMORY, "out of memory");
-    }
-    write_u64(out, header.used);
-    tenon_out_write(out, header.buf, header.used);
-    tenon_out_release(&header);
-    for (size_t i = 0; i < v->ids->n; i++)
-        write_u64(out, v->ids->ids[i]);
-    return write_payload(out, v, err);
+    while (sequence < ids->n_sequences && i >= ids->ends[sequence])
+        sequence++;
+    return sequence;
 }
 
 /* --- numbers as text --- */
 
-/* Rows of one sequence after another: which sequence and position row `i` is. */
-struct place {
-    size_t sequence, position;
-};
-
-/* `at` is that of the row before, {0, 0} for row 0. */
-static struct place next_place(const struct tenon_ids *ids, struct place at, size_t i)
-{
-    if (i == 0)
-        return at;
-    if (i == ids->ends[at.sequence])
-        return (struct place){at.sequence + 1, 0};
-    return (struct place){at.sequence, at.position + 1};
-}
-
 struct separated {
     struct tenon_out *out;
     const struct tenon_vectors *vectors;
+    size_t kind;
+    size_t sequence;
     char separator;
-    struct place at;
 };
 
-static enum tenon_status write_separated_row(void *user, size_t i, const float *values,
+static enum tenon_status write_separated_row(void *user, uint64_t i, const float *values,
                                              struct tenon_error *err)
 {
     struct separated *s = user;
+    const struct tenon_vectors *v = s->vectors;
+    uint64_t id = i / v->heads[s->kind], cols = tenon_array_row(&v->arrays[s->kind]);
     char number[32];
 
-    (void)err;
-    s->at = next_place(s->vectors->ids, s->at, i);
-    tenon_out_printf(s->out, "%zu%c%zu%c%llu", s->at.sequence, s->separator, s->at.position,
-                     s->separator, (unsigned long long)s->vectors->ids->ids[i]);
-    for (uint64_t c = 0; c < s->vectors->embed->cols; c++)
+    s->sequence = next_sequence(v->ids, s->sequence, id);
+    tenon_out_printf(s->out, "%zu%c%llu%c%llu", s->sequence, s->separator,
+                     (unsigned long long)v->positions[id], s->separator,
+                     (unsigned long long)v->ids->ids[id]);
+    if (v->short_names[s->kind] != NULL)
+        tenon_out_printf(s->out, "%c%s%c%llu", s->separator, v->short_names[s->kind], s->separator,
+                         (unsigned long long)(i % v->heads[s->kind]));
+    for (uint64_t c = 0; c < cols; c++)
         tenon_out_printf(s->out, "%c%s", s->separator, tenon_out_number(number, values[c], true));
     tenon_out_text(s->out, "\n");
+    if (s->out->error != 0)
+        return tenon_report_errno(err, NULL, s->out->error, "cannot write");
     return TENON_OK;
 }
 
@@ -212,12 +73,19 @@ static enum tenon_status write_separated(struct tenon_out *out, const struct ten
                                          char separator, struct tenon_error *err)
 {
     struct separated s = {.out = out, .vectors = v, .separator = separator};
+    enum tenon_status st = TENON_OK;
 
     tenon_out_printf(out, "sequence%cposition%cid", separator, separator);
-    for (uint64_t c = 0; c < v->embed->cols; c++)
+    if (v->short_names[0] != NULL)
+        tenon_out_printf(out, "%ckind%chead", separator, separator);
+    for (uint64_t c = 0; c < tenon_array_row(&v->arrays[0]); c++)
         tenon_out_printf(out, "%cv%llu", separator, (unsigned long long)c);
     tenon_out_text(out, "\n");
-    return tenon_vectors_each(v, write_separated_row, &s, err);
+    for (s.kind = 0; st == TENON_OK && s.kind < v->n_arrays; s.kind++) {
+        s.sequence = 0;
+        st = tenon_array_each(&v->arrays[s.kind], write_separated_row, &s, err);
+    }
+    return st;
 }
 
 static enum tenon_status write_csv(struct tenon_out *out, const struct tenon_vectors *v,
@@ -232,68 +100,82 @@ static enum tenon_status write_tsv(struct tenon_out *out, const struct tenon_vec
     return write_separated(out, v, '\t', err);
 }
 
+/* --- JSON --- */
+
 struct json_rows {
     struct tenon_json *json;
     uint64_t cols;
 };
 
-static enum tenon_status write_json_row(void *user, size_t i, const float *values,
+static enum tenon_status write_json_row(void *user, uint64_t i, const float *values,
                                         struct tenon_error *err)
 {
     struct json_rows *r = user;
 
     (void)i;
-    (void)err;
     tenon_json_array_flat(r->json, NULL);
     for (uint64_t c = 0; c < r->cols; c++)
         tenon_json_f32(r->json, NULL, values[c]);
     tenon_json_end(r->json);
+    if (r->json->out->error != 0)
+        return tenon_report_errno(err, NULL, r->json->out->error, "cannot write");
     return TENON_OK;
 }
 
 static void write_json_head(struct tenon_json *json, const struct tenon_vectors *v)
 {
-    struct place at = {0, 0};
-
     tenon_json_text(json, "stage", v->stage);
     tenon_json_array_flat(json, "lengths");
     for (size_t i = 0; i < v->ids->n_sequences; i++)
         tenon_json_u64(json, NULL, v->ids->ends[i] - (i > 0 ? v->ids->ends[i - 1] : 0));
     tenon_json_end(json);
     tenon_json_array_flat(json, "positions");
-    for (size_t i = 0; i < v->ids->n; i++) {
-        at = next_place(v->ids, at, i);
-        tenon_json_u64(json, NULL, at.position);
-    }
+    for (size_t i = 0; i < v->ids->n; i++)
+        tenon_json_u64(json, NULL, v->positions[i]);
     tenon_json_end(json);
     tenon_json_array_flat(json, "ids");
     for (size_t i = 0; i < v->ids->n; i++)
         tenon_json_u64(json, NULL, v->ids->ids[i]);
     tenon_json_end(json);
-    tenon_json_array_flat(json, "shape");
-    for (size_t i = 0; i < v->n_dims; i++)
-        tenon_json_u64(json, NULL, v->shape[i]);
+}
+
+/* Shape and values of one kind; of the second ones the keys have a prefix. */
+static enum tenon_status write_json_array(struct tenon_json *json, const struct tenon_array *array,
+                                          const char *const keys[2], bool values,
+                                          struct tenon_error *err)
+{
+    struct json_rows rows = {json, tenon_array_row(array)};
+    enum tenon_status st = TENON_OK;
+
+    tenon_json_array_flat(json, keys[0]);
+    for (size_t i = 0; i < array->n_dims; i++)
+        tenon_json_u64(json, NULL, array->dims[i]);
     tenon_json_end(json);
-    tenon_json_text(json, "dtype", tenon_dtype_name(v->dtype));
+    if (!values) {
+        tenon_json_null(json, keys[1]);
+        return TENON_OK;
+    }
+    tenon_json_array(json, keys[1]);
+    st = tenon_array_each(array, write_json_row, &rows, err);
+    tenon_json_end(json);
+    return st;
 }
 
 enum tenon_status tenon_vectors_json(struct tenon_out *out, const struct tenon_vectors *v,
                                      const char *output, struct tenon_error *err)
 {
+    static const char *const keys[TENON_MOST_VECTORS][2] = {{"shape", "values"},
+                                                            {"k_shape", "k_values"}};
     struct tenon_json json = {.out = out};
-    struct json_rows rows = {&json, v->embed->cols};
     enum tenon_status st = TENON_OK;
 
     tenon_json_document(&json, "tenon.embed/1");
     write_json_head(&json, v);
-    if (output == NULL) {
-        tenon_json_array(&json, "values");
-        st = tenon_vectors_each(v, write_json_row, &rows, err);
-        tenon_json_end(&json);
-    } else {
-        tenon_json_null(&json, "values");
+    tenon_json_text(&json, "dtype", tenon_dtype_name(v->dtype));
+    for (size_t i = 0; st == TENON_OK && i < v->n_arrays; i++)
+        st = write_json_array(&json, &v->arrays[i], keys[i], output == NULL, err);
+    if (output != NULL)
         tenon_json_text(&json, "output", output);
-    }
     tenon_json_end(&json);
     return st;
 }
@@ -304,13 +186,19 @@ static enum tenon_status write_json_file(struct tenon_out *out, const struct ten
     return tenon_vectors_json(out, v, NULL, err);
 }
 
-static const struct tenon_vectors_form forms[] = {
-    {".npy", true, false, write_npy},         {".safetensors", true, true, write_safetensors},
-    {".json", false, false, write_json_file}, {".csv", false, false, write_csv},
-    {".tsv", false, false, write_tsv},
+/* --- forms of files --- */
+
+static const struct form {
+    const char *extension;
+    enum tenon_status (*write)(struct tenon_out *out, const struct tenon_vectors *vectors,
+                               struct tenon_error *err);
+} forms[] = {
+    {".json", write_json_file},
+    {".csv", write_csv},
+    {".tsv", write_tsv},
 };
 
-const struct tenon_vectors_form *tenon_vectors_form(const char *path, struct tenon_error *err)
+static const struct form *find_form(const char *path)
 {
     size_t len = strlen(path);
 
@@ -320,8 +208,128 @@ const struct tenon_vectors_form *tenon_vectors_form(const char *path, struct ten
         if (len > n && strcmp(path + len - n, forms[i].extension) == 0)
             return &forms[i];
     }
-    tenon_report_fail(err, TENON_ERR_MISUSE, "no form of output has the extension of this name");
-    tenon_report_path(err, path);
-    tenon_report_hint(err, "use .npy, .safetensors, .json, .csv or .tsv");
     return NULL;
+}
+
+enum tenon_status tenon_vectors_check(const char *path, enum tenon_dtype dtype,
+                                      struct tenon_error *err)
+{
+    if (path != NULL && tenon_array_is_form(path))
+        return tenon_array_check(path, dtype, err);
+    if (path != NULL && find_form(path) == NULL) {
+        tenon_report_fail(err, TENON_ERR_MISUSE,
+                          "no form of output has the extension of this name");
+        tenon_report_path(err, path);
+        tenon_report_hint(err, "use .npy, .safetensors, .json, .csv or .tsv");
+        return TENON_ERR_MISUSE;
+    }
+    if (dtype == TENON_DTYPE_F32)
+        return TENON_OK;
+    tenon_report_fail(err, TENON_ERR_MISUSE, "--dtype is for .npy and .safetensors files");
+    tenon_report_hint(err, "name one with -o");
+    return TENON_ERR_MISUSE;
+}
+
+enum tenon_status tenon_vectors_write(const char *path, const struct tenon_vectors *v,
+                                      struct tenon_out *out, struct tenon_error *err)
+{
+    struct tenon_array arrays[TENON_MOST_VECTORS + 1];
+
+    if (!tenon_array_is_form(path))
+        return find_form(path)->write(out, v, err);
+    memcpy(arrays, v->arrays, v->n_arrays * sizeof(arrays[0]));
+    arrays[v->n_arrays] = (struct tenon_array){.name = "ids",
+                                               .dtype = TENON_DTYPE_I64,
+                                               .dims = {v->ids->n},
+                                               .n_dims = 1,
+                                               .integers = v->ids->ids};
+    return tenon_arrays_write(path, arrays, v->n_arrays + 1, out, err);
+}
+
+/* --- the table for people --- */
+
+/* The most values of a vector that are shown; columns that each takes, at most ("-0.000123456"),
+ * and what else stands in a line (id, length, "..."). */
+enum { SHOWN_VALUES = 6, VALUE_WIDTH = 14, OTHER_WIDTH = 24 };
+
+struct text_rows {
+    struct tenon_table *table;
+    const struct tenon_vectors *vectors;
+    size_t kind;
+    size_t shown; /* values of a vector */
+};
+
+/* As many values as fit a line of the terminal. */
+static size_t count_shown(const struct tenon_term *term, uint64_t cols)
+{
+    size_t most = SHOWN_VALUES;
+
+    if (term->tty && term->width < OTHER_WIDTH + SHOWN_VALUES * VALUE_WIDTH)
+        most = term->width > OTHER_WIDTH ? (term->width - OTHER_WIDTH) / VALUE_WIDTH : 0;
+    if (most == 0)
+        most = 1;
+    return cols < most ? (size_t)cols : most;
+}
+
+static enum tenon_status add_text_row(void *user, uint64_t i, const float *values,
+                                      struct tenon_error *err)
+{
+    struct text_rows *r = user;
+    const struct tenon_vectors *v = r->vectors;
+    uint64_t id = i / v->heads[r->kind], cols = tenon_array_row(&v->arrays[r->kind]);
+    double squares = 0;
+
+    (void)err;
+    for (uint64_t c = 0; c < cols; c++)
+        squares += (double)values[c] * (double)values[c];
+    tenon_table_cell(r->table, "%llu", (unsigned long long)v->ids->ids[id]);
+    if (v->short_names[0] != NULL)
+        tenon_table_cell(r->table, "%s%llu", v->short_names[r->kind],
+                         (unsigned long long)(i % v->heads[r->kind]));
+    tenon_table_cell(r->table, "%.6g", tenon_out_real(sqrt(squares)));
+    for (size_t c = 0; c < r->shown; c++)
+        tenon_table_cell(r->table, "%.6g", tenon_out_real((double)values[c]));
+    tenon_table_cell(r->table, "%s", cols > r->shown ? "..." : "");
+    return TENON_OK;
+}
+
+static void write_foot(struct tenon_out *out, const struct tenon_vectors *v)
+{
+    uint64_t n = tenon_array_n_rows(&v->arrays[0]), cols = tenon_array_row(&v->arrays[0]);
+
+    tenon_out_printf(out, "\n%llu %s%s of %llu values, ", (unsigned long long)n,
+                     v->n_arrays > 1 ? "quer" : "vector",
+                     v->n_arrays > 1 ? (n == 1 ? "y" : "ies") : (n == 1 ? "" : "s"),
+                     (unsigned long long)cols);
+    if (v->n_arrays > 1)
+        tenon_out_printf(out, "%llu key%s, ", (unsigned long long)tenon_array_n_rows(&v->arrays[1]),
+                         tenon_array_n_rows(&v->arrays[1]) == 1 ? "" : "s");
+    tenon_out_safe(out, v->source, strlen(v->source));
+    tenon_out_text(out, "\n");
+}
+
+enum tenon_status tenon_vectors_text(struct tenon_out *out, const struct tenon_term *term,
+                                     const struct tenon_vectors *v, struct tenon_error *err)
+{
+    static const char *const titles[SHOWN_VALUES] = {"V0", "V1", "V2", "V3", "V4", "V5"};
+    struct tenon_table table;
+    struct text_rows rows = {&table, v, 0, count_shown(term, tenon_array_row(&v->arrays[0]))};
+    enum tenon_status st = TENON_OK;
+
+    tenon_table_init(&table);
+    tenon_table_column(&table, "ID", true);
+    if (v->short_names[0] != NULL)
+        tenon_table_column(&table, "HEAD", false);
+    tenon_table_column(&table, "LENGTH", true);
+    for (size_t i = 0; i < rows.shown; i++)
+        tenon_table_column(&table, titles[i], true);
+    tenon_table_column(&table, "", false);
+    for (rows.kind = 0; st == TENON_OK && rows.kind < v->n_arrays; rows.kind++)
+        st = tenon_array_each(&v->arrays[rows.kind], add_text_row, &rows, err);
+    if (st == TENON_OK) {
+        tenon_table_print(&table, out, term, 0);
+        write_foot(out, v);
+    }
+    tenon_table_release(&table);
+    return st;
 }

@@ -187,10 +187,9 @@ static enum tenon_status read_values(FILE *file, struct tenon_npy *out, char kin
     if (fstat(fileno(file), &info) != 0 || at < 0)
         return tenon_report_fail(err, TENON_ERR_IO, "cannot examine");
     if (S_ISREG(info.st_mode) && (uint64_t)(info.st_size - at) < out->n * width)
-        return tenon_report_fail(err, TENON_ERR_TRUNCATED,
-                                 "%llu bytes of elements, its shape needs %llu",
-                                 (unsigned long long)(info.st_size - at),
-                                 (unsigned long long)(out->n * width));
+        return tenon_report_fail(
+            err, TENON_ERR_TRUNCATED, "%llu bytes of elements, its shape needs %llu",
+            (unsigned long long)(info.st_size - at), (unsigned long long)(out->n * width));
     out->values = malloc(out->n * sizeof(*out->values));
     if (out->values == NULL)
         return tenon_report_fail(err, TENON_ERR_NO_MEMORY, "out of memory");

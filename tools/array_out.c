@@ -1,0 +1,300 @@
+#include "array_out.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+#include "tenon/encode.h"
+
+/* Rows are made in batches of about this many values. */
+enum { BATCH_VALUES = 256 * 1024 };
+
+uint64_t tenon_array_row(const struct tenon_array *array)
+{
+    return array->dims[array->n_dims - 1];
+}
+
+uint64_t tenon_array_n_rows(const struct tenon_array *array)
+{
+    uint64_t n = 1;
+
+    for (size_t i = 0; i + 1 < array->n_dims; i++)
+        n *= array->dims[i];
+    return n;
+}
+
+enum tenon_status tenon_array_each(const struct tenon_array *array, tenon_row_fn row, void *user,
+                                   struct tenon_error *err)
+{
+    uint64_t n_rows = tenon_array_n_rows(array);
+    size_t cols = (size_t)tenon_array_row(array);
+    size_t batch = cols > 0 && cols < BATCH_VALUES ? BATCH_VALUES / cols : 1;
+    enum tenon_status st = TENON_OK;
+    float *values;
+
+    if (batch > n_rows)
+        batch = n_rows > 0 ? (size_t)n_rows : 1;
+    values = cols <= SIZE_MAX / sizeof(*values) / batch ? malloc(batch * cols * sizeof(*values) + 1)
+                                                        : NULL;
+    if (values == NULL)
+        return tenon_report_fail(err, TENON_ERR_NO_MEMORY, "out of memory");
+    for (uint64_t i = 0; st == TENON_OK && i < n_rows; i += batch) {
+        size_t n = n_rows - i < batch ? (size_t)(n_rows - i) : batch;
+
+        st = array->rows(array->user, i, n, values, err);
+        for (size_t k = 0; st == TENON_OK && k < n; k++)
+            st = row(user, i + k, values + k * cols, err);
+    }
+    free(values);
+    return st;
+}
+
+/* --- payloads --- */
+
+struct payload {
+    struct tenon_out *out;
+    enum tenon_dtype dtype;
+    size_t cols;
+    void *row; /* one encoded row */
+    size_t row_bytes;
+};
+
+static enum tenon_status write_row(void *user, uint64_t i, const float *values,
+                                   struct tenon_error *err)
+{
+    struct payload *p = user;
+    enum tenon_status st = tenon_values_encode(p->dtype, values, p->cols, p->row, err);
+
+    (void)i;
+    if (st != TENON_OK)
+        return st;
+    tenon_out_write(p->out, p->row, p->row_bytes);
+    if (p->out->error != 0)
+        return tenon_report_errno(err, NULL, p->out->error, "cannot write");
+    return TENON_OK;
+}
+
+static void write_u64(struct tenon_out *out, uint64_t value)
+{
+    unsigned char bytes[8];
+
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (unsigned char)(value >> (8 * i));
+    tenon_out_write(out, bytes, sizeof(bytes));
+}
+
+static enum tenon_status write_payload(struct tenon_out *out, const struct tenon_array *array,
+                                       struct tenon_error *err)
+{
+    struct payload p = {.out = out, .dtype = array->dtype, .cols = (size_t)tenon_array_row(array)};
+    uint64_t bytes;
+    enum tenon_status st;
+
+    if (array->integers != NULL) {
+        for (uint64_t i = 0; i < tenon_array_n_rows(array) * tenon_array_row(array); i++)
+            write_u64(out, array->integers[i]);
+        return TENON_OK;
+    }
+    if (!tenon_dtype_bytes(array->dtype, p.cols, &bytes) || bytes > SIZE_MAX - 1)
+        return tenon_report_fail(err, TENON_ERR_LIMIT, "a row is too long");
+    p.row_bytes = (size_t)bytes;
+    p.row = malloc(p.row_bytes + 1);
+    if (p.row == NULL)
+        return tenon_report_fail(err, TENON_ERR_NO_MEMORY, "out of memory");
+    st = tenon_array_each(array, write_row, &p, err);
+    free(p.row);
+    return st;
+}
+
+static void write_dims(struct tenon_out *out, const struct tenon_array *array, const char *between)
+{
+    for (size_t i = 0; i < array->n_dims; i++)
+        tenon_out_printf(out, "%s%llu", i > 0 ? between : "", (unsigned long long)array->dims[i]);
+}
+
+/* --- NumPy --- */
+
+/* NumPy's format, version 1.0: magic, version, header length (2 bytes), header padded with blanks
+ * so that the payload begins at a multiple of 64, and a newline. */
+static enum tenon_status write_npy_header(struct tenon_out *out, const struct tenon_array *array,
+                                          size_t n, struct tenon_error *err)
+{
+    char header[256];
+    int len;
+    size_t padded;
+    struct tenon_out shape;
+
+    tenon_out_init(&shape, -1);
+    if (n > 1)
+        tenon_out_printf(&shape, "%zu, ", n);
+    write_dims(&shape, array, ", ");
+    if (n == 1 && array->n_dims == 1)
+        tenon_out_text(&shape, ",");
+    tenon_out_write(&shape, "", 1);
+    if (shape.error != 0) {
+        tenon_out_release(&shape);
+        return tenon_report_fail(err, TENON_ERR_NO_MEMORY, "out of memory");
+    }
+    len =
+        snprintf(header, sizeof(header), "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
+                 array->dtype == TENON_DTYPE_F16 ? "<f2" : "<f4", shape.buf);
+    tenon_out_release(&shape);
+    padded = (10 + (size_t)len + 1 + 63) / 64 * 64 - 10;
+    tenon_out_write(out, "\x93NUMPY\x01\x00", 8);
+    tenon_out_printf(out, "%c", (int)(padded & 0xff));
+    tenon_out_printf(out, "%c", (int)(padded >> 8));
+    tenon_out_printf(out, "%s%*s\n", header, (int)(padded - (size_t)len - 1), "");
+    return TENON_OK;
+}
+
+static bool same_shape(const struct tenon_array *a, const struct tenon_array *b)
+{
+    return a->n_dims == b->n_dims && memcmp(a->dims, b->dims, a->n_dims * sizeof(a->dims[0])) == 0;
+}
+
+static enum tenon_status write_npy(struct tenon_out *out, const struct tenon_array *arrays,
+                                   size_t n, struct tenon_error *err)
+{
+    const struct tenon_array *first = NULL;
+    size_t count = 0;
+    enum tenon_status st = TENON_OK;
+
+    for (size_t i = 0; i < n; i++) {
+        if (arrays[i].integers != NULL)
+            continue;
+        first = first != NULL ? first : &arrays[i];
+        count++;
+        if (!same_shape(first, &arrays[i])) {
+            tenon_report_fail(err, TENON_ERR_MISMATCH,
+                              "'%s' and '%s' have different shapes, a .npy file holds one array",
+                              first->name, arrays[i].name);
+            tenon_report_hint(err, "write .safetensors");
+            return TENON_ERR_MISMATCH;
+        }
+    }
+    if (first != NULL)
+        st = write_npy_header(out, first, count, err);
+    for (size_t i = 0; st == TENON_OK && i < n; i++)
+        if (arrays[i].integers == NULL)
+            st = write_payload(out, &arrays[i], err);
+    return st;
+}
+
+/* --- safetensors --- */
+
+static enum tenon_status count_bytes(const struct tenon_array *array, uint64_t *out,
+                                     struct tenon_error *err)
+{
+    uint64_t row;
+
+    if (!tenon_dtype_bytes(array->dtype, tenon_array_row(array), &row) ||
+        (row > 0 && tenon_array_n_rows(array) > UINT64_MAX / 4 / row))
+        return tenon_report_fail(err, TENON_ERR_LIMIT, "the values are too many");
+    *out = row * tenon_array_n_rows(array);
+    return TENON_OK;
+}
+
+/* Integers, which are wider, before the others; then by name. */
+static int compare_arrays(const void *a, const void *b)
+{
+    const struct tenon_array *x = *(const struct tenon_array *const *)a;
+    const struct tenon_array *y = *(const struct tenon_array *const *)b;
+
+    if ((x->integers != NULL) != (y->integers != NULL))
+        return x->integers != NULL ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static enum tenon_status write_safetensors(struct tenon_out *out, const struct tenon_array *arrays,
+                                           size_t n, struct tenon_error *err)
+{
+    const struct tenon_array *order[TENON_MOST_ARRAYS];
+    struct tenon_out header;
+    uint64_t offset = 0, bytes = 0;
+    enum tenon_status st = TENON_OK;
+
+    for (size_t i = 0; i < n; i++)
+        order[i] = &arrays[i];
+    qsort(order, n, sizeof(order[0]), compare_arrays);
+    tenon_out_init(&header, -1);
+    for (size_t i = 0; st == TENON_OK && i < n; i++) {
+        st = count_bytes(order[i], &bytes, err);
+        tenon_out_printf(&header, "%c\"%s\":{\"dtype\":\"%s\",\"shape\":[", i == 0 ? '{' : ',',
+                         order[i]->name, tenon_dtype_name(order[i]->dtype));
+        write_dims(&header, order[i], ",");
+        tenon_out_printf(&header, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)offset,
+                         (unsigned long long)(offset + bytes));
+        offset += bytes;
+    }
+    tenon_out_text(&header, "}");
+    tenon_out_printf(&header, "%*s", (int)((8 - header.used % 8) % 8), "");
+    if (st == TENON_OK && header.error != 0)
+        st = tenon_report_fail(err, TENON_ERR_NO_MEMORY, "out of memory");
+    if (st == TENON_OK) {
+        write_u64(out, header.used);
+        tenon_out_write(out, header.buf, header.used);
+    }
+    tenon_out_release(&header);
+    for (size_t i = 0; st == TENON_OK && i < n; i++)
+        st = write_payload(out, order[i], err);
+    return st;
+}
+
+/* --- forms --- */
+
+static const struct form {
+    const char *extension;
+    bool bf16; /* can hold it */
+    enum tenon_status (*write)(struct tenon_out *out, const struct tenon_array *arrays, size_t n,
+                               struct tenon_error *err);
+} forms[] = {
+    {".npy", false, write_npy},
+    {".safetensors", true, write_safetensors},
+};
+
+static const struct form *find_form(const char *path)
+{
+    size_t len = strlen(path);
+
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        size_t n = strlen(forms[i].extension);
+
+        if (len > n && strcmp(path + len - n, forms[i].extension) == 0)
+            return &forms[i];
+    }
+    return NULL;
+}
+
+bool tenon_array_is_form(const char *path)
+{
+    return find_form(path) != NULL;
+}
+
+enum tenon_status tenon_array_check(const char *path, enum tenon_dtype dtype,
+                                    struct tenon_error *err)
+{
+    const struct form *form = find_form(path);
+
+    if (form == NULL) {
+        tenon_report_fail(err, TENON_ERR_MISUSE,
+                          "no form of output has the extension of this name");
+        tenon_report_path(err, path);
+        tenon_report_hint(err, "use .npy or .safetensors");
+        return TENON_ERR_MISUSE;
+    }
+    if (dtype == TENON_DTYPE_BF16 && !form->bf16) {
+        tenon_report_fail(err, TENON_ERR_CANNOT_REPRESENT, "%s files have no BF16",
+                          form->extension);
+        tenon_report_path(err, path);
+        tenon_report_hint(err, "use --dtype F16, or write .safetensors");
+        return TENON_ERR_CANNOT_REPRESENT;
+    }
+    return TENON_OK;
+}
+
+enum tenon_status tenon_arrays_write(const char *path, const struct tenon_array *arrays, size_t n,
+                                     struct tenon_out *out, struct tenon_error *err)
+{
+    return find_form(path)->write(out, arrays, n, err);
+}

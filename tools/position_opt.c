@@ -1,0 +1,71 @@
+#include "position_opt.h"
+
+#include <string.h>
+
+#include "report.h"
+
+const char *const tenon_layout_words[] = {"auto", "half", "interleaved", NULL};
+const char *const tenon_precision_words[] = {"auto", "exact", "hf", "ggml", NULL};
+
+/* By the indices of the words. */
+static const int pairings[] = {-1, TENON_PAIR_HALF, TENON_PAIR_INTERLEAVED};
+static const enum tenon_precision precisions[] = {TENON_PRECISION_HF, TENON_PRECISION_EXACT,
+                                                  TENON_PRECISION_HF, TENON_PRECISION_GGML};
+
+enum tenon_status tenon_position_options_read(const struct tenon_position_options *options,
+                                              struct tenon_position_given *given,
+                                              struct tenon_error *err)
+{
+    struct tenon_position_overrides *overrides = &given->overrides;
+    enum tenon_status st;
+
+    *given = (struct tenon_position_given){0};
+    tenon_position_overrides_init(overrides);
+    if (options->theta > 0)
+        overrides->theta = options->theta;
+    if (options->rotary_dim > 0)
+        overrides->rotary_dim = (int64_t)options->rotary_dim;
+    if (options->heads > 0)
+        overrides->heads = (int64_t)options->heads;
+    overrides->pairing = pairings[options->layout];
+    if (options->scaling == NULL)
+        return TENON_OK;
+    st = tenon_settings_parse(options->scaling, strlen(options->scaling), &given->settings, err);
+    if (st != TENON_OK) {
+        tenon_report_path(err, "--rope-scaling");
+        tenon_report_hint(err, "use an object as in a config: "
+                               "'{\"rope_type\": \"yarn\", \"factor\": 4}'");
+        return st;
+    }
+    given->scaling = tenon_settings_root(given->settings);
+    overrides->rope_scaling = &given->scaling;
+    return TENON_OK;
+}
+
+void tenon_position_given_release(struct tenon_position_given *given)
+{
+    tenon_settings_free(given->settings);
+    given->settings = NULL;
+}
+
+enum tenon_precision tenon_position_precision(const struct tenon_position_options *options,
+                                              const struct tenon_model *model)
+{
+    if (options->precision == 0 && model != NULL && strcmp(tenon_model_format(model), "gguf") == 0)
+        return TENON_PRECISION_GGML;
+    return precisions[options->precision];
+}
+
+const char *tenon_pairing_name(enum tenon_rope_pairing pairing)
+{
+    static const char *const names[] = {
+        [TENON_PAIR_HALF] = "half",
+        [TENON_PAIR_INTERLEAVED] = "interleaved",
+        [TENON_PAIR_INTERLEAVED_TO_HALF] = "interleaved to half",
+        [TENON_PAIR_REVERSED] = "half, reversed",
+        [TENON_PAIR_BLOCK_HALF] = "half inside sections",
+        [TENON_PAIR_TILED] = "interleaved, tiled",
+    };
+
+    return (size_t)pairing < sizeof(names) / sizeof(names[0]) ? names[pairing] : "unknown";
+}
