@@ -4,6 +4,7 @@
 
 #include "fail.h"
 #include "format.h"
+#include "hf_write_index.h"
 #include "names.h"
 
 /* --- what holds for every format --- */
@@ -138,6 +139,8 @@ enum tenon_status tenon_plan_layout(struct tenon_plan *plan, struct tenon_error 
         st = tenon_plan_group(plan, err);
     for (uint32_t i = 0; st == TENON_OK && i < plan->n_files; i++)
         st = lay_out_file(plan, i, err);
+    if (st == TENON_OK && plan->index != NULL)
+        st = tenon_hf_write_index(plan, plan->index, err);
     if (st == TENON_OK)
         st = check_paths(plan, err);
     plan->laid_out = st == TENON_OK;

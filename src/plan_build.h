@@ -54,6 +54,8 @@ struct tenon_plan {
     size_t n_stale, stale_room;
     const char *folder; /* the output is a Hugging Face folder of that path: the layout adds config,
                          * index and whatever else the input folder has; NULL: it is not */
+    const char *index;  /* path of the index of a set of safetensors files outside of a folder, which
+                         * the layout adds; NULL: there is none */
     const char *target; /* as the user named the output */
     bool empty;         /* nothing to do */
     bool laid_out;

@@ -1,11 +1,10 @@
 /* Cutting a model into files, and putting it together again. */
 #include "tenon/split.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "fail.h"
-#include "plan_like.h"
+#include "plan_shards.h"
 
 /* split.no and split.count have 16 bits, split.tensors.count has 31. */
 #define MOST_FILES   UINT16_MAX
@@ -19,63 +18,14 @@ static const char alignment_key[] = "general.alignment";
 /* A split that is being planned. */
 struct split {
     const struct tenon_model *model;
-    const struct tenon_split_options *options;
-    const char *prefix;
+    struct tenon_shard_limit limit;
+    struct tenon_str prefix;
     const struct tenon_container *container;
     struct tenon_plan *plan;
-    uint32_t *file_of; /* of each tensor */
     uint32_t n_files;
     struct tenon_meta_entry *metas; /* of the first file, with room for those about the set */
     size_t n_metas;
 };
-
-/* --- which tensor goes where --- */
-
-/* As llama.cpp's split tool does it: in order; a file is full when the next tensor, padded, would
- * exceed the limit. But a tensor beyond the limit gets a file, where that tool gives up. */
-static enum tenon_status assign_gguf(struct split *s, struct tenon_error *err)
-{
-    const struct tenon_split_options *limit = s->options;
-    uint64_t alignment = tenon_model_file(s->model, 0)->alignment, used = 0, held = 0;
-
-    for (size_t i = 0; i < tenon_model_n_tensors(s->model); i++) {
-        const struct tenon_tensor *t = tenon_model_tensor(s->model, i);
-        uint64_t bytes;
-
-        if (!tenon_u64_align(&bytes, t->bytes, alignment))
-            return tenon_fail(err, TENON_ERR_CORRUPT, t->record_offset, "too many bytes");
-        if (s->n_files == 0 || (limit->max_tensors != 0 && held == limit->max_tensors) ||
-            (limit->max_bytes != 0 && held != 0 &&
-             (used > limit->max_bytes || bytes > limit->max_bytes - used))) {
-            s->n_files++;
-            used = held = 0;
-        }
-        s->file_of[i] = s->n_files - 1;
-        used += bytes; /* at most the limit, or one tensor, or not looked at */
-        held++;
-    }
-    if (s->n_files == 0)
-        s->n_files = 1; /* for the metadata */
-    return TENON_OK;
-}
-
-/* --- the files --- */
-
-/* PREFIX-00001-of-00003.gguf into the plan's arena; NULL when memory is gone. */
-static const char *name_file(struct split *s, uint32_t i)
-{
-    enum { NUMBERS = sizeof("-4294967295-of-4294967295") };
-    size_t room;
-    char *path;
-
-    if (!tenon_size_add(&room, strlen(s->prefix), NUMBERS + strlen(s->container->extension)))
-        return NULL;
-    path = tenon_arena_alloc(&s->plan->arena, room, 1);
-    if (path != NULL)
-        snprintf(path, room, "%s-%05u-of-%05u%s", s->prefix, i + 1, s->n_files,
-                 s->container->extension);
-    return path;
-}
 
 static struct tenon_meta_entry number_entry(const char *key, enum tenon_meta_type type,
                                             uint64_t value)
@@ -108,7 +58,7 @@ static enum tenon_status add_gguf_file(struct split *s, uint32_t i, struct tenon
     struct tenon_meta_entry few[TENON_SPLIT_KEYS + 1];
     size_t n = 0;
 
-    file.path = name_file(s, i);
+    file.path = tenon_shard_path(s->plan, s->prefix, i, s->n_files, s->container->extension);
     if (file.path == NULL)
         return tenon_fail_memory(err);
     if (i != 0 && file.alignment != DEFAULT_ALIGNMENT)
@@ -117,6 +67,66 @@ static enum tenon_status add_gguf_file(struct split *s, uint32_t i, struct tenon
     file.n_metas =
         i == 0 ? add_split_keys(s, i, s->metas, s->n_metas) : add_split_keys(s, i, few, n);
     return tenon_plan_add_file(s->plan, &file, NULL, err);
+}
+
+/* Spreads the tensors over files by their padded sizes. */
+static enum tenon_status spread(struct split *s, struct tenon_error *err)
+{
+    uint64_t alignment = tenon_model_file(s->model, 0)->alignment;
+    size_t n = s->plan->n_tensors;
+    uint64_t *bytes = tenon_mem_alloc(n, sizeof(*bytes));
+    uint32_t *file = tenon_mem_alloc(n, sizeof(*file));
+    enum tenon_status st = TENON_OK;
+
+    if (bytes == NULL || file == NULL)
+        st = tenon_fail_memory(err);
+    for (size_t i = 0; st == TENON_OK && i < n; i++)
+        if (!tenon_u64_align(&bytes[i], s->plan->tensors[i].bytes, alignment))
+            st = tenon_fail(err, TENON_ERR_CORRUPT, TENON_NO_OFFSET, "too many bytes");
+    if (st == TENON_OK) {
+        tenon_shards_assign_in_order(bytes, n, s->limit, file, &s->n_files);
+        for (size_t i = 0; i < n; i++)
+            s->plan->tensors[i].file = file[i];
+    }
+    tenon_mem_free(bytes);
+    tenon_mem_free(file);
+    return st;
+}
+
+static enum tenon_status add_gguf_files(struct split *s, struct tenon_error *err)
+{
+    enum tenon_status st = spread(s, err);
+
+    if (st == TENON_OK && (s->n_files > MOST_FILES || s->plan->n_tensors > MOST_TENSORS))
+        st = tenon_fail(err, TENON_ERR_LIMIT, TENON_NO_OFFSET,
+                        "%u files for %zu tensors, a set has at most %d and %d", s->n_files,
+                        s->plan->n_tensors, MOST_FILES, MOST_TENSORS);
+    for (uint32_t i = 0; st == TENON_OK && i < s->n_files; i++)
+        st = add_gguf_file(s, i, err);
+    return st;
+}
+
+static enum tenon_status add_safetensors_files(struct split *s, struct tenon_error *err)
+{
+    struct tenon_plan_file file = tenon_plan_file_like(s->model, s->container);
+
+    file.metas = s->metas;
+    file.n_metas = s->n_metas;
+    return tenon_plan_add_shards(s->plan, &file, s->prefix, s->limit, err);
+}
+
+static enum tenon_status plan_split(struct split *s, struct tenon_error *err)
+{
+    enum tenon_status st = tenon_plan_add_model(s->plan, s->model, err);
+
+    for (size_t i = 0; st == TENON_OK && i < tenon_model_n_tensors(s->model); i++)
+        st = tenon_plan_add_tensor_of(s->plan, s->model, tenon_model_tensor(s->model, i), 0, err);
+    if (st == TENON_OK)
+        st = tenon_plan_metas_of(s->model, TENON_SPLIT_KEYS, &s->metas, &s->n_metas, err);
+    if (st != TENON_OK)
+        return st;
+    return s->container == &tenon_containers[TENON_CONTAINER_GGUF] ? add_gguf_files(s, err)
+                                                                   : add_safetensors_files(s, err);
 }
 
 static enum tenon_status check_options(const struct tenon_split_options *options,
@@ -129,28 +139,13 @@ static enum tenon_status check_options(const struct tenon_split_options *options
                       options->max_bytes != 0 ? "both" : "neither");
 }
 
-static enum tenon_status plan_gguf(struct split *s, struct tenon_error *err)
-{
-    enum tenon_status st = assign_gguf(s, err);
-
-    if (st == TENON_OK &&
-        (s->n_files > MOST_FILES || tenon_model_n_tensors(s->model) > MOST_TENSORS))
-        st = tenon_fail(err, TENON_ERR_LIMIT, TENON_NO_OFFSET,
-                        "%u files for %zu tensors, a set has at most %d and %d", s->n_files,
-                        tenon_model_n_tensors(s->model), MOST_FILES, MOST_TENSORS);
-    for (uint32_t i = 0; st == TENON_OK && i < s->n_files; i++)
-        st = add_gguf_file(s, i, err);
-    for (size_t i = 0; st == TENON_OK && i < tenon_model_n_tensors(s->model); i++)
-        st = tenon_plan_add_tensor_of(s->plan, s->model, tenon_model_tensor(s->model, i),
-                                      s->file_of[i], err);
-    return st;
-}
-
 enum tenon_status tenon_plan_split(const struct tenon_model *model, const char *prefix,
                                    const struct tenon_split_options *options,
                                    struct tenon_plan **out_plan, struct tenon_error *err)
 {
-    struct split s = {.model = model, .options = options, .prefix = prefix};
+    struct split s = {.model = model,
+                      .limit = {options->max_bytes, options->max_tensors},
+                      .prefix = {prefix, strlen(prefix)}};
     enum tenon_status st = check_options(options, err);
 
     if (st == TENON_OK)
@@ -158,20 +153,12 @@ enum tenon_status tenon_plan_split(const struct tenon_model *model, const char *
     if (st == TENON_OK)
         st = tenon_plan_new(prefix, &s.plan, err);
     if (st == TENON_OK)
-        st = tenon_plan_add_model(s.plan, model, err);
-    if (st == TENON_OK)
-        st = tenon_plan_metas_of(model, TENON_SPLIT_KEYS, &s.metas, &s.n_metas, err);
-    if (st != TENON_OK)
-        goto out;
-    s.file_of = tenon_mem_alloc(tenon_model_n_tensors(model), sizeof(*s.file_of));
-    st = s.file_of != NULL ? plan_gguf(&s, err) : tenon_fail_memory(err);
-    if (st != TENON_OK)
-        goto out;
-    *out_plan = s.plan;
-    s.plan = NULL;
-out:
+        st = plan_split(&s, err);
+    if (st == TENON_OK) {
+        *out_plan = s.plan;
+        s.plan = NULL;
+    }
     tenon_mem_free(s.metas);
-    tenon_mem_free(s.file_of);
     tenon_plan_free(s.plan);
     return st;
 }
