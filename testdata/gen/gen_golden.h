@@ -41,6 +41,9 @@ struct gen_gguf {
     struct gen_model model;
     unsigned q_heads, k_heads;
     double theta;
+    unsigned rotary_dim;        /* 0: the whole head */
+    bool other_input, other_qk; /* the reference that reads such files computes another one */
+    size_t tokens;              /* how many are the same; SIZE_MAX: all */
 };
 void gen_golden_gguf_read(struct gen_gguf *out, const struct gen_golden *g, const char *path);
 void gen_golden_gguf_release(struct gen_gguf *gguf);

@@ -218,6 +218,8 @@ static void take_pair(const struct gen_lines *r, char *rest, struct gen_gguf *ou
         gen_kv_begin(&out->model, key, kind);
     if (ends_with(key, ".rope.freq_base"))
         out->theta = strtod(rest, NULL);
+    if (ends_with(key, ".rope.dimension_count"))
+        out->rotary_dim = (unsigned)strtoul(rest, NULL, 10);
     if (kind == GEN_STRING && n == 1)
         put_scalar(&out->model, kind, rest);
     else {
@@ -232,7 +234,7 @@ void gen_golden_gguf_read(struct gen_gguf *out, const struct gen_golden *g, cons
     struct gen_lines r;
     bool ended = false;
 
-    *out = (struct gen_gguf){.theta = 10000};
+    *out = (struct gen_gguf){.theta = 10000, .tokens = SIZE_MAX};
     gen_lines_open(&r, path);
     for (char *rest; !ended && (rest = gen_line_take(&r)) != NULL;) {
         const char *word = gen_word_need(&r, &rest);
@@ -240,7 +242,12 @@ void gen_golden_gguf_read(struct gen_gguf *out, const struct gen_golden *g, cons
         ended = strcmp(word, "end") == 0;
         if (strcmp(word, "kv") == 0)
             take_pair(&r, rest, out);
-        else if (strcmp(word, "tensor") == 0)
+        else if (strcmp(word, "tokens") == 0)
+            out->tokens = strtoul(rest, NULL, 10);
+        else if (strcmp(word, "differs") == 0) {
+            out->other_input |= strcmp(rest, "input") == 0;
+            out->other_qk |= strcmp(rest, "qk") == 0;
+        } else if (strcmp(word, "tensor") == 0)
             take_tensor(&r, rest, out, &source);
         else if (!ended)
             gen_lines_die(path, "a line of no known kind");
