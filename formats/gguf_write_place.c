@@ -436,6 +436,7 @@ static enum tenon_status place_end(struct placing *p, struct tenon_error *err)
 
 static enum tenon_status place_alike(struct placing *p, struct tenon_error *err)
 {
+    bool sorted = true; /* most often */
     enum tenon_status st;
 
     p->items = tenon_mem_alloc(p->l->n, sizeof(*p->items));
@@ -447,7 +448,10 @@ static enum tenon_status place_alike(struct placing *p, struct tenon_error *err)
     keep_named(p);
     keep_renamed(p);
     anchor_new(p);
-    qsort(p->items, p->l->n, sizeof(*p->items), compare_items);
+    for (size_t i = 1; sorted && i < p->l->n; i++)
+        sorted = compare_items(&p->items[i - 1], &p->items[i]) < 0;
+    if (!sorted)
+        qsort(p->items, p->l->n, sizeof(*p->items), compare_items);
     for (size_t i = 0; st == TENON_OK && i < p->l->n; i++)
         st = p->items[i].kept ? place_kept(p, &p->items[i], err) : place_new(p, &p->items[i], err);
     return st == TENON_OK ? place_end(p, err) : st;

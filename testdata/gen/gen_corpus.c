@@ -68,6 +68,7 @@ static void write_file(const char *folder, const char *id, const struct gen_file
     snprintf(name, sizeof(name), "%s-%s", id, file->name);
     if (b->n >= 4 && memcmp(b->data, "GGUF", 4) == 0) {
         write_input(folder, "gguf", name, b->data, b->n);
+        write_input(folder, "gguf_write", name, b->data, b->n);
     } else if (ends_with(file->name, ".json")) {
         write_json(folder, name, b->data, b->n);
     } else {

@@ -5,9 +5,8 @@
 
 #include <string.h>
 
-#include "../src/check_error.h"
+#include "cooked.h"
 #include "format.h"
-#include "gen.h"
 
 /* Adds file `file` of the model to the plan, with its pairs; `keep`: as an edited copy. Returns its
  * number. */
@@ -90,6 +89,59 @@ static inline void planned_bytes(const struct tenon_plan *plan, uint32_t file,
                                 out->data + rest->offset, (size_t)rest->bytes, &err),
               err);
     }
+}
+
+static inline enum tenon_status planned_layout(struct tenon_plan *plan, struct tenon_error *err)
+{
+    enum tenon_status st = tenon_plan_layout(plan, err);
+
+    ck_assert_int_eq(st, err->status);
+    return st;
+}
+
+/* The file that `plan` writes. */
+static inline void planned_result(struct tenon_plan *plan, struct gen_bytes *out)
+{
+    struct tenon_error err = {0};
+
+    ck_ok(planned_layout(plan, &err), err);
+    planned_bytes(plan, 0, out);
+}
+
+static inline void check_same_bytes(const char *name, const struct gen_bytes *a,
+                                    const struct gen_bytes *b)
+{
+    size_t same = 0;
+
+    while (same < a->n && same < b->n && a->data[same] == b->data[same])
+        same++;
+    ck_assert_msg(a->n == b->n && same == a->n, "%s: %zu and %zu bytes, different from %zu on",
+                  name, a->n, b->n, same);
+}
+
+static inline void rewrite(const char *recipe, bool keep, struct gen_bytes *out)
+{
+    struct cooked c;
+    struct tenon_plan *plan;
+
+    cooked_open(&c, recipe, NULL);
+    ck_ok(c.status, c.err);
+    plan = planned_copy(c.model, keep);
+    planned_result(plan, out);
+    tenon_plan_free(plan);
+    cooked_release(&c);
+}
+
+static inline void check_identity(const char *recipe, bool keep)
+{
+    struct gen_files files = {0};
+    struct gen_bytes bytes = {0};
+
+    gen_recipe_make(recipe, &files);
+    rewrite(recipe, keep, &bytes);
+    check_same_bytes(recipe, &bytes, &files.file[0].bytes);
+    gen_bytes_release(&bytes);
+    gen_files_release(&files);
 }
 
 #endif
