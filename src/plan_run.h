@@ -38,7 +38,7 @@ struct tenon_make_buffers tenon_run_buffers(const struct tenon_run *run, unsigne
 enum tenon_part_kind {
     TENON_RUN_BYTES = 0,  /* at `bytes` */
     TENON_RUN_ZEROS = 1,  /* between payloads */
-    TENON_RUN_SOURCE = 2, /* a whole file */
+    TENON_RUN_SOURCE = 2, /* bytes of a file */
     TENON_RUN_COPY = 3,   /* a tensor, bytes as they are */
     TENON_RUN_RANGE = 4,  /* a tensor, made range by range */
     TENON_RUN_TILE = 5    /* a tensor, made tile by tile */
@@ -48,6 +48,7 @@ struct tenon_run_part {
     uint64_t offset, n_bytes; /* in the file */
     const unsigned char *bytes;
     const struct tenon_source *source;
+    uint64_t from; /* in `source` */
     struct tenon_make make;
     uint64_t n_pieces, first_piece;
     /* RANGE: units of a piece. TILE: units across and down, and tiles across and down. */

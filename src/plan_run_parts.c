@@ -243,7 +243,9 @@ static enum tenon_status do_piece(void *user, size_t number, unsigned worker,
     else if (part->kind == TENON_RUN_ZEROS)
         st = put_zeros(run, part->offset + at, n, &buffers, err);
     else if (part->kind == TENON_RUN_SOURCE)
-        st = put_source(run, (struct tenon_sink_copy){part->source, at, at, n}, &buffers, err);
+        st = put_source(
+            run, (struct tenon_sink_copy){part->source, part->from + at, part->offset + at, n},
+            &buffers, err);
     else if (part->kind == TENON_RUN_COPY)
         st = put_copies(run, part, at, n, &buffers, err);
     else

@@ -135,14 +135,20 @@ enum tenon_status tenon_run_split_tensor(const struct tenon_run *run,
 
 /* --- files --- */
 
-static int compare_offsets(const void *a, const void *b)
+/* What stands somewhere in the file: a tensor, or a rest. */
+struct span {
+    uint64_t offset, n_bytes;
+    const struct tenon_plan_tensor *tensor;
+    const struct tenon_plan_rest *rest;
+};
+
+static int compare_spans(const void *a, const void *b)
 {
-    const struct tenon_plan_tensor *x = *(const struct tenon_plan_tensor *const *)a;
-    const struct tenon_plan_tensor *y = *(const struct tenon_plan_tensor *const *)b;
+    const struct span *x = a, *y = b;
 
     if (x->offset != y->offset)
         return x->offset < y->offset ? -1 : 1;
-    return (x->bytes > y->bytes) - (x->bytes < y->bytes); /* empty ones first */
+    return (x->n_bytes > y->n_bytes) - (x->n_bytes < y->n_bytes); /* empty ones first */
 }
 
 static enum tenon_status add_bytes(struct tenon_run_parts *parts, enum tenon_part_kind kind,
@@ -168,48 +174,105 @@ static enum tenon_status fail_layout(const struct tenon_plan_file *file, struct 
                       file->path);
 }
 
-/* One tensor, and the zeros before it. `*at` is how far the file is. */
-static enum tenon_status add_tensor(const struct tenon_run *run,
+/* Bytes of a file of a model. */
+static enum tenon_status add_range(struct tenon_run_parts *parts, uint64_t offset, uint64_t n_bytes,
+                                   const struct tenon_source *source, uint64_t from,
+                                   struct tenon_error *err)
+{
+    enum tenon_status st = add_bytes(parts, TENON_RUN_SOURCE, offset, n_bytes, err);
+
+    if (st == TENON_OK && n_bytes > 0) {
+        parts->parts[parts->n - 1].source = source;
+        parts->parts[parts->n - 1].from = from;
+    }
+    return st;
+}
+
+/* A copy of a tensor that shares bytes with others, in the input as here: those of its bytes that
+ * are not there yet. */
+static enum tenon_status add_shared(const struct tenon_run *run,
                                     const struct tenon_plan_tensor *tensor,
                                     struct tenon_run_parts *parts, uint64_t *at,
                                     struct tenon_error *err)
 {
-    const struct tenon_plan_file *file = &run->plan->files[tensor->file];
+    const struct tenon_plan_source *source = tensor->sources;
+    uint64_t end = tensor->offset + tensor->bytes, there = *at - tensor->offset;
+
+    if (tensor->n_sources != 1 || source->model == NULL || source->first_row != 0 ||
+        source->tensor->bytes != tensor->bytes || !tenon_plan_tensor_is_copy(run->plan, tensor))
+        return fail_layout(&run->plan->files[tensor->file], err);
+    if (end <= *at)
+        return TENON_OK;
+    *at = end;
+    return add_range(parts, tensor->offset + there, tensor->bytes - there,
+                     source->model->sources[source->tensor->file], source->tensor->offset + there,
+                     err);
+}
+
+/* A tensor or a rest, and the zeros before it. `*at` is how far the file is. */
+static enum tenon_status add_span(const struct tenon_run *run, const struct tenon_plan_file *file,
+                                  const struct span *span, struct tenon_run_parts *parts,
+                                  uint64_t *at, struct tenon_error *err)
+{
+    const struct tenon_plan_rest *rest = span->rest;
     struct tenon_run_part *part;
     enum tenon_status st;
 
-    if (tensor->offset < *at || tensor->offset > file->bytes ||
-        tensor->bytes > file->bytes - tensor->offset)
+    if (span->offset > file->bytes || span->n_bytes > file->bytes - span->offset ||
+        span->offset < file->head_bytes || (span->offset < *at && rest != NULL))
         return fail_layout(file, err);
-    st = add_bytes(parts, TENON_RUN_ZEROS, *at, tensor->offset - *at, err);
+    if (span->offset < *at)
+        return add_shared(run, span->tensor, parts, at, err);
+    st = add_bytes(parts, TENON_RUN_ZEROS, *at, span->offset - *at, err);
     if (st != TENON_OK)
         return st;
+    *at = span->offset + span->n_bytes;
+    if (rest != NULL)
+        return add_range(parts, span->offset, span->n_bytes, rest->model->sources[rest->from],
+                         rest->from_offset, err);
     part = add_part(parts, err);
     if (part == NULL)
         return TENON_ERR_NO_MEMORY;
-    *at = tensor->offset + tensor->bytes;
-    return tenon_run_split_tensor(run, tensor, part, err);
+    return tenon_run_split_tensor(run, span->tensor, part, err);
 }
 
-static enum tenon_status add_tensors(const struct tenon_run *run, uint32_t file,
-                                     struct tenon_run_parts *parts, uint64_t *at,
-                                     struct tenon_error *err)
+static size_t list_spans(const struct tenon_plan *plan, uint32_t file, struct span *spans)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < plan->n_tensors; i++) {
+        const struct tenon_plan_tensor *t = &plan->tensors[i];
+
+        if (t->file == file)
+            spans[n++] = (struct span){t->offset, t->bytes, t, NULL};
+    }
+    for (size_t i = 0; i < plan->n_rests; i++) {
+        const struct tenon_plan_rest *rest = &plan->rests[i];
+
+        if (rest->file == file)
+            spans[n++] = (struct span){rest->offset, rest->bytes, NULL, rest};
+    }
+    return n;
+}
+
+static enum tenon_status add_spans(const struct tenon_run *run, uint32_t file,
+                                   struct tenon_run_parts *parts, uint64_t *at,
+                                   struct tenon_error *err)
 {
     const struct tenon_plan *plan = run->plan;
-    const struct tenon_plan_tensor **tensors;
+    struct span *spans = NULL;
     enum tenon_status st = TENON_OK;
     size_t n = 0;
 
-    tensors = tenon_mem_alloc(plan->n_tensors, sizeof(const struct tenon_plan_tensor *));
-    if (tensors == NULL)
+    if (tenon_size_add(&n, plan->n_tensors, plan->n_rests))
+        spans = tenon_mem_alloc(n, sizeof(*spans));
+    if (spans == NULL)
         return tenon_fail_memory(err);
-    for (size_t i = 0; i < plan->n_tensors; i++)
-        if (plan->tensors[i].file == file)
-            tensors[n++] = &plan->tensors[i];
-    qsort(tensors, n, sizeof(const struct tenon_plan_tensor *), compare_offsets);
+    n = list_spans(plan, file, spans);
+    qsort(spans, n, sizeof(*spans), compare_spans);
     for (size_t i = 0; st == TENON_OK && i < n; i++)
-        st = add_tensor(run, tensors[i], parts, at, err);
-    tenon_mem_free(tensors);
+        st = add_span(run, &plan->files[file], &spans[i], parts, at, err);
+    tenon_mem_free(spans);
     return st;
 }
 
@@ -244,7 +307,7 @@ enum tenon_status tenon_run_split(const struct tenon_run *run, uint32_t file_num
     if (st == TENON_OK && parts->n > 0 && file->kind != TENON_PLAN_COPY)
         parts->parts[0].bytes = file->head;
     if (st == TENON_OK && file->kind == TENON_PLAN_MODEL)
-        st = add_tensors(run, file_number, parts, &at, err);
+        st = add_spans(run, file_number, parts, &at, err);
     if (st == TENON_OK && file->kind != TENON_PLAN_COPY)
         st = at <= file->bytes ? add_bytes(parts, TENON_RUN_ZEROS, at, file->bytes - at, err)
                                : fail_layout(file, err);

@@ -1,6 +1,7 @@
 /* Where payloads go: GGUF files that come back as they were, and tensors put in and taken out
  * again. Expected bytes come from the generator (testdata/gen), which shares no code with the
  * library. */
+#include "folder.h"
 #include "planned.h"
 
 #include <check.h>
@@ -80,14 +81,6 @@ static bool is_odd_file(const struct gen_damage *damage, struct gen_files *files
     return false;
 }
 
-static bool has_finding(const struct tenon_model *model, const char *code)
-{
-    for (size_t i = 0; i < tenon_model_n_findings(model); i++)
-        if (strcmp(tenon_model_finding(model, i)->code, code) == 0)
-            return true;
-    return false;
-}
-
 START_TEST(odd_files_that_are_accepted_come_back_too)
 {
     size_t n = 0;
@@ -102,7 +95,7 @@ START_TEST(odd_files_that_are_accepted_come_back_too)
             continue;
         /* What the header's own padding holds is not kept, nor that it is missing where all
          * payloads are empty. */
-        if (!has_finding(model, "padding_not_zero") &&
+        if (!has_finding(model, "padding_not_zero", NULL) &&
             files.file[0].bytes.n >= tenon_model_file(model, 0)->header_bytes) {
             plan = planned_copy(model, true);
             planned_result(plan, &bytes);
@@ -208,33 +201,77 @@ START_TEST(a_tensor_put_in_and_taken_out_leaves_the_first_file)
 }
 END_TEST
 
+static const char *const odd_recipes[] = {
+    /* no padding at the end */
+    "gguf:3,2,0 tensor:'a',[3],24,0 tensor:'b',[5],24,32 align:32 'aaa' zeros:29 'bbbbb'",
+    /* padding, gaps and an end that are not zero */
+    "gguf:3,2,0 tensor:'a',[3],24,0 tensor:'b',[5],24,96 align:32 'aaa' {'x'}*93 'bbbbb' "
+    "{'y'}*100",
+    /* payloads in another order than their records */
+    "gguf:3,3,0 tensor:'a',[3],24,64 tensor:'b',[5],24,0 tensor:'c',[1],24,32 align:32 "
+    "'bbbbb' zeros:27 'c' zeros:31 'aaa' zeros:29",
+    /* two with one range, a third within another */
+    "gguf:3,4,0 tensor:'a',[3],24,0 tensor:'b',[3],24,0 tensor:'c',[40],24,32 "
+    "tensor:'d',[8],24,64 align:32 'aaa' zeros:29 {'c'}*40 zeros:24",
+    /* packed tightly */
+    "gguf:3,3,0 tensor:'a',[3],24,0 tensor:'b',[5],24,3 tensor:'c',[1],24,8 align:32 "
+    "'aaabbbbbc'",
+};
+#define N_ODD (sizeof(odd_recipes) / sizeof(odd_recipes[0]))
+
 START_TEST(the_way_back_leads_to_odd_files_too)
 {
-    static const char *const recipes[] = {
-        /* no padding at the end */
-        "gguf:3,2,0 tensor:'a',[3],24,0 tensor:'b',[5],24,32 align:32 'aaa' zeros:29 'bbbbb'",
-        /* padding, gaps and an end that are not zero */
-        "gguf:3,2,0 tensor:'a',[3],24,0 tensor:'b',[5],24,96 align:32 'aaa' {'x'}*93 'bbbbb' "
-        "{'y'}*100",
-        /* payloads in another order than their records */
-        "gguf:3,3,0 tensor:'a',[3],24,64 tensor:'b',[5],24,0 tensor:'c',[1],24,32 align:32 "
-        "'bbbbb' zeros:27 'c' zeros:31 'aaa' zeros:29",
-        /* two with one range, a third within another */
-        "gguf:3,4,0 tensor:'a',[3],24,0 tensor:'b',[3],24,0 tensor:'c',[40],24,32 "
-        "tensor:'d',[8],24,64 align:32 'aaa' zeros:29 {'c'}*40 zeros:24",
-        /* packed tightly */
-        "gguf:3,3,0 tensor:'a',[3],24,0 tensor:'b',[5],24,3 tensor:'c',[1],24,8 align:32 "
-        "'aaabbbbbc'",
-    };
-
-    for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++) {
+    for (size_t i = 0; i < N_ODD; i++) {
         struct gen_files files = {0};
 
-        gen_recipe_make(recipes[i], &files);
-        check_identity(recipes[i], true);
+        gen_recipe_make(odd_recipes[i], &files);
+        check_identity(odd_recipes[i], true);
         for (size_t at = 0; at < 2; at++)
-            check_way_back(recipes[i], &files.file[0].bytes, at, 70);
+            check_way_back(odd_recipes[i], &files.file[0].bytes, at, 70);
         gen_files_release(&files);
+    }
+}
+END_TEST
+
+static void read_file(const char *path, struct gen_bytes *out)
+{
+    FILE *f = fopen(path, "rb");
+    unsigned char part[4096];
+    size_t n;
+
+    ck_assert_ptr_nonnull(f);
+    while ((n = fread(part, 1, sizeof(part), f)) > 0)
+        gen_raw(out, part, n);
+    fclose(f);
+}
+
+/* The runner's part in it: what has no name is copied, what is shared is written once. */
+START_TEST(odd_files_are_run_as_they_are_laid_out)
+{
+    for (size_t i = 0; i < N_ODD; i++) {
+        char folder[512], path[600];
+        struct cooked c;
+        struct tenon_plan *plan = NULL;
+        struct tenon_run_options options;
+        struct tenon_error err = {0};
+        struct gen_bytes bytes = {0};
+
+        folder_make(folder);
+        snprintf(path, sizeof(path), "%sout.gguf", folder);
+        cooked_open(&c, odd_recipes[i], NULL);
+        ck_ok(c.status, c.err);
+        plan = planned_copy(c.model, true);
+        plan->files[0].path = path;
+        ck_ok(planned_layout(plan, &err), err);
+        tenon_run_options_init(&options);
+        options.verify = options.no_sync = true;
+        ck_ok(tenon_plan_run(plan, &options, &err), err);
+        read_file(path, &bytes);
+        check_same_bytes(odd_recipes[i], &bytes, &c.files.file[0].bytes);
+        gen_bytes_release(&bytes);
+        tenon_plan_free(plan);
+        cooked_release(&c);
+        folder_remove(folder);
     }
 }
 END_TEST
@@ -251,6 +288,7 @@ int main(void)
     tcase_add_test(tests, odd_files_that_are_accepted_come_back_too);
     tcase_add_test(tests, a_tensor_put_in_and_taken_out_leaves_the_first_file);
     tcase_add_test(tests, the_way_back_leads_to_odd_files_too);
+    tcase_add_test(tests, odd_files_are_run_as_they_are_laid_out);
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);
