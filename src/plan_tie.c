@@ -47,9 +47,12 @@ static enum tenon_keep better(const struct tenon_tensor *in, const struct tenon_
                                                                           : TENON_KEEP_INPUT;
 }
 
-static const char *keep_word(enum tenon_keep keep)
+/* Whose values remain. */
+static const char *kept_words(enum tenon_keep keep)
 {
-    return keep == TENON_KEEP_INPUT ? "input" : keep == TENON_KEEP_OUTPUT ? "output" : "mean";
+    return keep == TENON_KEEP_INPUT    ? "those of the input"
+           : keep == TENON_KEEP_OUTPUT ? "those of the output"
+                                       : "the mean of both";
 }
 
 /* What is known about the difference, for people. */
@@ -61,9 +64,9 @@ static enum tenon_status add_loss(struct tie *t, const char *code, const char *o
     const struct tenon_tensor *lost = t->keep == TENON_KEEP_OUTPUT ? tying->input : tying->output;
 
     return tenon_plan_add_loss(t->c.mirror.plan, code, lost->name, option, allowed, err,
-                               "its values give way to the %s's (%s: %" PRIu64 " of %" PRIu64
+                               "its values give way to %s (%s: %" PRIu64 " of %" PRIu64
                                " rows equal, at most %.6g apart)",
-                               keep_word(t->keep), tenon_verdict_name(tying->verdict),
+                               kept_words(t->keep), tenon_verdict_name(tying->verdict),
                                e->equal_rows, e->rows, e->valid ? e->max_abs_diff : 0.0);
 }
 
@@ -342,9 +345,9 @@ static enum tenon_status drop(struct tie *t, struct tenon_error *err)
     if (st != TENON_OK)
         return st;
     return tenon_plan_add_note(
-        t->c.mirror.plan, err, "'%s' goes, '%s' remains with the values of the %s (%s)",
+        t->c.mirror.plan, err, "'%s' goes, '%s' remains; its values are %s (%s)",
         tenon_tie_name(&t->c, t->gone->name), tenon_tie_name(&t->c, t->name->name),
-        keep_word(t->keep), tenon_verdict_name(t->c.tying->verdict));
+        kept_words(t->keep), tenon_verdict_name(t->c.tying->verdict));
 }
 
 static enum tenon_status plan_pair(struct tie *t, struct tenon_error *err)

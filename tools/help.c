@@ -76,7 +76,9 @@ static const struct {
     {0, "done, or the answer is yes"},
     {1, "the answer is no"},
     {2, "wrong usage"},
-    {3, "the input cannot be used: not recognised, damaged or unsupported"},
+    {3,
+     "the input cannot be used: not recognised, damaged, unsupported, or more than the target can "
+     "hold"},
     {4, "the system refused: I/O, permission, disk full, memory"},
 };
 

@@ -9,6 +9,7 @@
 
 #include "help.h"
 #include "save.h"
+#include "tenon/plan.h"
 #include "tool.h"
 
 #define X(name, summary, group) extern const struct tenon_command tenon_command_##name;
@@ -64,6 +65,7 @@ const struct tenon_command_row *tenon_command_find(const char *name, struct teno
 static void die_by_signal(int number)
 {
     tenon_save_abort();
+    tenon_plan_abort();
     tenon_progress_abort();
     signal(number, SIG_DFL);
     raise(number);

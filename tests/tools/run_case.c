@@ -431,6 +431,71 @@ static void expect_bytes(char *text)
     unlink(text);
 }
 
+/* --- outputs that are compared with other files --- */
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static void compare_files(const char *a, const char *b)
+{
+    struct gen_bytes left = {0}, right = {0};
+
+    read_back(a, &left);
+    read_back(b, &right);
+    if (left.n != right.n || (left.n > 0 && memcmp(left.data, right.data, left.n) != 0))
+        complain("%s and %s differ", a, b);
+    gen_bytes_release(&left);
+    gen_bytes_release(&right);
+}
+
+/* Every file of folder `a` is the same in `b`; `deep` false: is there. */
+static void compare_folder(const char *a, const char *b, bool deep)
+{
+    DIR *dir = opendir(a);
+    struct dirent *entry;
+
+    if (dir == NULL)
+        complain("no folder %s", a);
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        char left[512], right[512];
+
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(left, sizeof(left), "%s/%s", a, entry->d_name);
+        snprintf(right, sizeof(right), "%s/%s", b, entry->d_name);
+        if (access(right, F_OK) != 0)
+            complain("%s is not there", right);
+        else if (deep)
+            compare_files(left, right);
+    }
+    if (dir != NULL)
+        closedir(dir);
+}
+
+/* "A B": two files, or two folders, hold the same bytes. */
+static void expect_same(char *text)
+{
+    char *words[WORDS];
+    int n;
+
+    run_step();
+    split_words(text, words, &n);
+    if (n != 2)
+        die("same needs two names");
+    if (is_folder(words[0])) {
+        compare_folder(words[0], words[1], true);
+        compare_folder(words[1], words[0], false);
+    } else {
+        compare_files(words[0], words[1]);
+    }
+    for (int i = 0; i < n; i++)
+        free(words[i]);
+}
+
 /* --- the file --- */
 
 static FILE *case_file;
@@ -521,6 +586,8 @@ static void obey(char *word, char *rest)
         expect_block(word, rest);
     else if (strcmp(word, "output-bytes") == 0)
         expect_bytes(rest);
+    else if (strcmp(word, "same") == 0)
+        expect_same(rest);
     else if (strcmp(word, "stdout-has") == 0)
         expect_part((run_step(), &step.out), rest, true);
     else if (strcmp(word, "stdout-lacks") == 0)
@@ -554,6 +621,26 @@ static void read_case(void)
     finish_step();
 }
 
+/* Removes a folder that the program wrote. */
+static void remove_folder(const char *name)
+{
+    DIR *dir = opendir(name);
+    struct dirent *entry;
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        char path[512];
+
+        snprintf(path, sizeof(path), "%s/%s", name, entry->d_name);
+        if (strstr(entry->d_name, ".tmp") != NULL)
+            complain("left behind: %s", path);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlink(path);
+    }
+    if (dir != NULL)
+        closedir(dir);
+    rmdir(name);
+}
+
 /* Removes what the test made. Whatever else is there, the program left behind. */
 static void clean_up(void)
 {
@@ -572,7 +659,11 @@ static void clean_up(void)
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         if (strstr(entry->d_name, ".tmp") != NULL)
             complain("left behind: %s", entry->d_name);
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (is_folder(entry->d_name))
+            remove_folder(entry->d_name);
+        else
             unlink(entry->d_name);
     }
     if (dir != NULL)

@@ -51,11 +51,10 @@ TENON_API TENON_MUST_USE enum tenon_status tenon_plan_tie(const struct tenon_mod
 /* The other way: both matrices are stored, and the config's flag becomes false. Where both are
  * stored already, the flag alone is the work; where that is false, too, the plan copies and is
  * empty. Fails likewise. */
-TENON_MUST_USE enum tenon_status tenon_plan_untie(const struct tenon_model *model,
-                                                  const char *target,
-                                                  const struct tenon_untie_options *options,
-                                                  struct tenon_plan **out_plan,
-                                                  struct tenon_error *err);
+TENON_API TENON_MUST_USE enum tenon_status
+tenon_plan_untie(const struct tenon_model *model, const char *target,
+                 const struct tenon_untie_options *options, struct tenon_plan **out_plan,
+                 struct tenon_error *err);
 
 TENON_END_DECLS
 
