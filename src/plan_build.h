@@ -105,14 +105,6 @@ enum tenon_status tenon_plan_add_loss(struct tenon_plan *plan, const char *code,
                                       struct tenon_str subject, const char *option, bool allowed,
                                       struct tenon_error *err, const char *format, ...);
 
-/* Does all casts without writing, and adds a loss "overflow" for each tensor of which finite values
- * become infinite (or NaN, where the type has no infinity): how many, and the first. `option`
- * (static) allows it. A plan whose overflows are not listed, or not allowed, fails when it is run.
- * Needs no layout. `options` may be NULL; of it, `threads`, `progress` and `user` are used. Fails
- * as tenon_plan_run does while it reads and computes. */
-enum tenon_status tenon_plan_scan(struct tenon_plan *plan, const struct tenon_run_options *options,
-                                  const char *option, bool allowed, struct tenon_error *err);
-
 TENON_PRINTF(3, 4)
 enum tenon_status tenon_plan_add_note(struct tenon_plan *plan, struct tenon_error *err,
                                       const char *format, ...);

@@ -4,6 +4,7 @@
 
 #include "fail.h"
 #include "plan_convert.h"
+#include "plan_shards.h"
 #include "tenon/logical.h"
 
 void tenon_convert_options_init(struct tenon_convert_options *options)
@@ -43,10 +44,18 @@ static enum tenon_status find_container(struct tenon_conversion *c, struct tenon
     if (c->to == NULL)
         return fail_target(err, c->target, "its name does not say which format it is to have",
                            "name it NAME.gguf or NAME.safetensors, or use --to");
-    c->folder = can_be_folder && c->to == st && by_name != st;
+    c->folder = can_be_folder && c->to == st && by_name != st && strcmp(c->target, "-") != 0;
     if (is_folder_name(c->target) && !c->folder)
         return fail_target(err, c->target, "the output is one file, not a folder",
                            "a folder can be made of a safetensors folder only");
+    if (c->options->max_shard_bytes == 0)
+        return TENON_OK;
+    if (c->to != st)
+        return fail_target(err, c->target, "shards of a largest size are for safetensors",
+                           "cut the GGUF file with 'tenon split'");
+    if (strcmp(c->target, "-") == 0)
+        return fail_target(err, c->target, "a set of files cannot be written to standard output",
+                           "name a file");
     return TENON_OK;
 }
 
@@ -61,8 +70,7 @@ static void prepare_file(struct tenon_conversion *c)
 
 /* --- the tensors --- */
 
-static enum tenon_status add_tensor(struct tenon_conversion *c, size_t i, uint32_t file,
-                                    struct tenon_error *err)
+static enum tenon_status add_tensor(struct tenon_conversion *c, size_t i, struct tenon_error *err)
 {
     const struct tenon_tensor *t = tenon_model_tensor(c->model, i);
     const struct tenon_choice *choice = &c->choices[i];
@@ -74,7 +82,6 @@ static enum tenon_status add_tensor(struct tenon_conversion *c, size_t i, uint32
         .dtype_raw = t->dtype_raw,
         .n_dims = t->n_dims,
         .dims = t->dims,
-        .file = file,
         .sources = &source,
         .n_sources = 1,
     };
@@ -87,17 +94,64 @@ static enum tenon_status add_tensor(struct tenon_conversion *c, size_t i, uint32
     return tenon_plan_add_tensor(c->plan, &tensor, err);
 }
 
-static enum tenon_status add_one_file(struct tenon_conversion *c, struct tenon_error *err)
-{
-    uint32_t file = 0;
-    enum tenon_status st;
+/* --- the files --- */
 
-    c->file.path = c->target;
-    st = tenon_plan_add_file(c->plan, &c->file, &file, err);
+/* Without another wish a folder that came in shards stays one, in those of transformers' usual
+ * size. */
+#define USUAL_SHARD_BYTES UINT64_C(5000000000)
+
+/* What the numbers of a set come behind: FOLDER/model, or the name of the file without its end. */
+static enum tenon_status find_prefix(struct tenon_conversion *c, struct tenon_str *out,
+                                     struct tenon_error *err)
+{
+    static const char model[] = "/model";
+    size_t n = strlen(c->target), end = strlen(c->to->extension), room;
+    char *prefix;
+
+    if (!c->folder) {
+        *out = (struct tenon_str){c->target,
+                                  tenon_container_of_path(c->target) == c->to ? n - end : n};
+        return TENON_OK;
+    }
+    while (n > 0 && c->target[n - 1] == '/')
+        n--;
+    if (!tenon_size_add(&room, n, sizeof(model)))
+        return tenon_fail_memory(err);
+    prefix = tenon_arena_alloc(&c->plan->arena, room, 1);
+    if (prefix == NULL)
+        return tenon_fail_memory(err);
+    memcpy(prefix, c->target, n);
+    memcpy(prefix + n, model, sizeof(model));
+    *out = (struct tenon_str){prefix, room - 1};
+    return TENON_OK;
+}
+
+static enum tenon_status add_set(struct tenon_conversion *c, struct tenon_error *err)
+{
+    struct tenon_shard_limit limit = {.bytes = c->options->max_shard_bytes};
+    struct tenon_str prefix;
+    enum tenon_status st = find_prefix(c, &prefix, err);
+
+    if (limit.bytes == 0 && tenon_model_n_files(c->model) > 1)
+        limit.bytes = USUAL_SHARD_BYTES;
+    return st == TENON_OK ? tenon_plan_add_shards(c->plan, &c->file, prefix, limit, err) : st;
+}
+
+static enum tenon_status add_files(struct tenon_conversion *c, struct tenon_error *err)
+{
+    enum tenon_status st = TENON_OK;
+
     for (size_t i = 0; st == TENON_OK && i < tenon_model_n_tensors(c->model); i++)
         if (!c->choices[i].drop)
-            st = add_tensor(c, i, file, err);
-    return st;
+            st = add_tensor(c, i, err);
+    if (st != TENON_OK)
+        return st;
+    if (c->folder)
+        c->plan->folder = c->plan->target;
+    if (c->folder || c->options->max_shard_bytes != 0)
+        return add_set(c, err);
+    c->file.path = c->target;
+    return tenon_plan_add_file(c->plan, &c->file, NULL, err);
 }
 
 static enum tenon_status plan_conversion(struct tenon_conversion *c, struct tenon_error *err)
@@ -111,7 +165,7 @@ static enum tenon_status plan_conversion(struct tenon_conversion *c, struct teno
     if (st == TENON_OK)
         st = tenon_convert_metas(c, err);
     if (st == TENON_OK)
-        st = add_one_file(c, err);
+        st = add_files(c, err);
     return st == TENON_OK ? tenon_convert_notes(c, err) : st;
 }
 

@@ -154,6 +154,16 @@ struct tenon_run_options {
 
 TENON_API void tenon_run_options_init(struct tenon_run_options *options);
 
+/* Does all casts without writing, and adds a loss "overflow" for each tensor of which finite values
+ * become infinite (or NaN, where the type has no infinity): how many, and the first. `option`
+ * (static) allows it. A plan whose overflows are not listed, or not allowed, fails when it is run.
+ * Needs no layout. `options` may be NULL; of it, `threads`, `progress` and `user` are used. Fails
+ * as tenon_plan_run does while it reads and computes. */
+TENON_API TENON_MUST_USE enum tenon_status tenon_plan_scan(struct tenon_plan *plan,
+                                                           const struct tenon_run_options *options,
+                                                           const char *option, bool allowed,
+                                                           struct tenon_error *err);
+
 /* Carries out a laid out plan. Afterwards every target is what the plan says, or what it was
  * before; inputs are only read. Memory: at most 96 MiB and the headers. The bytes do not depend on
  * `threads`. Fails with EXISTS or MISUSE (an output that is an input) before anything is written;
