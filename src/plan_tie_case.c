@@ -200,6 +200,18 @@ static enum tenon_status write_change(struct tenon_tie_case *c, struct tenon_tie
     return st;
 }
 
+/* What is added before `t`; NULL: at the end. */
+static enum tenon_status write_additions(struct tenon_tie_case *c, const struct tenon_tensor *t,
+                                         struct tenon_error *err)
+{
+    enum tenon_status st = TENON_OK;
+
+    for (size_t i = 0; st == TENON_OK && i < c->n_changes; i++)
+        if (c->changes[i].tensor == NULL && c->changes[i].before == t)
+            st = write_change(c, &c->changes[i], err);
+    return st;
+}
+
 enum tenon_status tenon_tie_write(struct tenon_tie_case *c, struct tenon_error *err)
 {
     struct tenon_plan *plan = c->mirror.plan;
@@ -209,13 +221,13 @@ enum tenon_status tenon_tie_write(struct tenon_tie_case *c, struct tenon_error *
         const struct tenon_tensor *t = tenon_model_tensor(c->model, i);
         struct tenon_tie_change *change = find_change(c, t);
 
+        st = write_additions(c, t, err);
+        if (st != TENON_OK)
+            return st;
         st = change != NULL ? write_change(c, change, err)
                             : tenon_plan_add_tensor_of(plan, c->model, t, t->file, err);
     }
-    for (size_t i = 0; st == TENON_OK && i < c->n_changes; i++)
-        if (c->changes[i].tensor == NULL)
-            st = write_change(c, &c->changes[i], err);
-    return st;
+    return st == TENON_OK ? write_additions(c, NULL, err) : st;
 }
 
 /* --- what says that it is tied --- */

@@ -14,7 +14,9 @@
 
 /* What is written in the place of one tensor of the model: nothing, or others. */
 struct tenon_tie_change {
-    const struct tenon_tensor *tensor; /* NULL: at the end of `file`, where it moves no other */
+    const struct tenon_tensor *tensor; /* NULL: only adds, before `before`; where that is NULL, too,
+                                        * at the end of `file`, where it moves no other */
+    const struct tenon_tensor *before;
     uint32_t file;
     struct tenon_plan_tensor puts[2];
     struct tenon_plan_source sources[2][2];
@@ -55,7 +57,7 @@ enum tenon_status tenon_tie_deny(const struct tenon_tie_case *c, struct tenon_er
 enum tenon_status tenon_tie_change(struct tenon_tie_case *c, const struct tenon_tensor *tensor,
                                    struct tenon_tie_change **out, struct tenon_error *err);
 
-/* A change that only adds, at the end of file number `file`. */
+/* A change that only adds, at the end of file number `file` unless the caller sets `before`. */
 enum tenon_status tenon_tie_add(struct tenon_tie_case *c, uint32_t file,
                                 struct tenon_tie_change **out, struct tenon_error *err);
 

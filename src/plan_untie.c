@@ -149,6 +149,8 @@ static enum tenon_status plan_copy(struct untie *u, struct tenon_error *err)
         st = choose_name(u, err);
     if (st == TENON_OK)
         st = tenon_tie_add(&u->c, u->stored->file, &change, err);
+    if (st == TENON_OK && u->c.gguf)
+        change->before = u->stored; /* the end of the file stays as it is, padded or not */
     if (st == TENON_OK)
         st = tenon_tie_put(&u->c, change, u->added, u->stored, err);
     if (st == TENON_OK)
