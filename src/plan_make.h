@@ -114,6 +114,19 @@ enum tenon_status tenon_make_run_tile(const struct tenon_make *make,
 
 /* --- for plan_make*.c --- */
 
+/* Units [first, first + n) straight from stored blocks to the target, a few at a time, so that the
+ * values stay in the nearest cache. False, nothing done, where another way must be taken. */
+bool tenon_make_can_convert(const struct tenon_make *make, struct tenon_make_range range);
+enum tenon_status tenon_make_convert(const struct tenon_make *make, struct tenon_make_range range,
+                                     const struct tenon_make_buffers *buffers,
+                                     struct tenon_make_result *result, struct tenon_error *err);
+
+/* Stored blocks [first, first + n) of the source's tensor, in little-endian form. */
+enum tenon_status tenon_make_read_stored(const struct tenon_make_source *source,
+                                         const struct tenon_dtype_info *info,
+                                         struct tenon_make_range range, unsigned char *out,
+                                         struct tenon_error *err);
+
 /* Units in their representation, into `out`. */
 enum tenon_status tenon_make_fetch(const struct tenon_make *make, struct tenon_make_range range,
                                    const struct tenon_make_buffers *buffers, unsigned char *out,

@@ -39,37 +39,11 @@ static void note_overflow(struct tenon_make_overflow *overflow, uint64_t at, dou
     overflow->n++;
 }
 
-/* Whether one of the values is finite and its magnitude at least `limit` (bits of a float). */
-static bool any_between(const float *values, size_t n, uint32_t limit)
-{
-    uint32_t room = UINT32_C(0x7f800000) - limit, found = 0;
-    size_t i = 0;
-
-    for (; i + 16 <= n; i += 16)
-        for (size_t k = 0; k < 16; k++) {
-            uint32_t bits;
-
-            memcpy(&bits, &values[i + k], sizeof(bits));
-            found |= (uint32_t)((bits & UINT32_C(0x7fffffff)) - limit < room);
-        }
-    for (; i < n; i++) {
-        uint32_t bits;
-
-        memcpy(&bits, &values[i], sizeof(bits));
-        found |= (uint32_t)((bits & UINT32_C(0x7fffffff)) - limit < room);
-    }
-    return found != 0;
-}
-
 static void count_overflow(const struct tenon_make *make, uint64_t first, const float *values,
                            size_t n, struct tenon_make_overflow *overflow)
 {
     float limit = (float)tenon_make_limit(make->tensor->dtype);
-    uint32_t bits;
 
-    memcpy(&bits, &limit, sizeof(bits));
-    if (!any_between(values, n, bits))
-        return;
     for (size_t i = 0; i < n; i++)
         if (isfinite(values[i]) && fabsf(values[i]) >= limit)
             note_overflow(overflow, first + i, (double)values[i]);
@@ -96,10 +70,12 @@ static enum tenon_status encode_singles(const struct tenon_make *make,
                                         struct tenon_error *err)
 {
     const float *values = (const float *)(const void *)in->values;
+    enum tenon_status st = encode_floats(make, in->first, values, in->n, out, err);
 
-    if (make->may_overflow)
+    if (st == TENON_OK && make->may_overflow &&
+        tenon_quant_any_lost(make->tensor->dtype, out, in->n))
         count_overflow(make, in->first, values, in->n, overflow);
-    return encode_floats(make, in->first, values, in->n, out, err);
+    return st;
 }
 
 /* --- float64 --- */
@@ -365,13 +341,65 @@ static enum tenon_status finish(const struct tenon_make *make, const struct teno
     return tenon_make_fail(make, st, err);
 }
 
+/* Values that are decoded and encoded at a time. */
+#define CONVERTED 8192
+
+bool tenon_make_can_convert(const struct tenon_make *make, struct tenon_make_range range)
+{
+    const struct tenon_dtype_info *info;
+    const struct tenon_make_source *source;
+    uint64_t left, at;
+
+    if (make->kind != TENON_MAKE_SINGLE || make->n_moves > 0 || make->n_units == 0)
+        return false;
+    source = tenon_make_find(make, range.first, &left);
+    if (left < range.n || source->plan->logical)
+        return false;
+    at = source->first + (range.first - source->begin);
+    info = tenon_dtype_info((enum tenon_dtype)source->plan->tensor->dtype);
+    return at % info->block_elements == 0 && range.n % info->block_elements == 0 &&
+           range.n / info->block_elements * info->block_bytes <= TENON_MAKE_BYTES;
+}
+
+enum tenon_status tenon_make_convert(const struct tenon_make *make, struct tenon_make_range range,
+                                     const struct tenon_make_buffers *buffers,
+                                     struct tenon_make_result *result, struct tenon_error *err)
+{
+    uint64_t left;
+    const struct tenon_make_source *source = tenon_make_find(make, range.first, &left);
+    const struct tenon_dtype_info *info =
+        tenon_dtype_info((enum tenon_dtype)source->plan->tensor->dtype);
+    uint64_t at = source->first + (range.first - source->begin);
+    struct tenon_make_range blocks = {at / info->block_elements, range.n / info->block_elements};
+    enum tenon_status st = tenon_make_read_stored(source, info, blocks, buffers->stored, err);
+
+    for (size_t i = 0; st == TENON_OK && i < range.n; i += CONVERTED) {
+        struct tenon_make_values part = {range.first + i, range.n - i, buffers->values};
+
+        if (part.n > CONVERTED)
+            part.n = CONVERTED;
+        make->ops->decode[info->dtype]((float *)(void *)buffers->values,
+                                       buffers->stored +
+                                           i / info->block_elements * info->block_bytes,
+                                       part.n / info->block_elements);
+        st = tenon_make_encode(make, &part, buffers->encoded + target_bytes(make, i),
+                               &result->overflow, err);
+    }
+    result->n_bytes = target_bytes(make, range.n);
+    result->bytes = buffers->encoded;
+    return tenon_make_fail(make, st, err);
+}
+
 enum tenon_status tenon_make_run(const struct tenon_make *make, struct tenon_make_range range,
                                  const struct tenon_make_buffers *buffers,
                                  struct tenon_make_result *result, struct tenon_error *err)
 {
     struct tenon_make_values in = {range.first, range.n, buffers->values};
-    enum tenon_status st = tenon_make_fetch(make, range, buffers, buffers->values, err);
+    enum tenon_status st;
 
+    if (tenon_make_can_convert(make, range))
+        return tenon_make_convert(make, range, buffers, result, err);
+    st = tenon_make_fetch(make, range, buffers, buffers->values, err);
     if (st != TENON_OK)
         return tenon_make_fail(make, st, err);
     return finish(make, &in, buffers, result, err);

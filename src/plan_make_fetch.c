@@ -12,11 +12,10 @@
 
 /* --- one source --- */
 
-/* Stored blocks [first, first + n) of the source's tensor, in little-endian form. */
-static enum tenon_status read_stored(const struct tenon_make_source *source,
-                                     const struct tenon_dtype_info *info,
-                                     struct tenon_make_range range, unsigned char *out,
-                                     struct tenon_error *err)
+enum tenon_status tenon_make_read_stored(const struct tenon_make_source *source,
+                                         const struct tenon_dtype_info *info,
+                                         struct tenon_make_range range, unsigned char *out,
+                                         struct tenon_error *err)
 {
     size_t bytes = range.n * info->block_bytes;
     enum tenon_status st = tenon_tensor_read(source->plan->model, source->plan->tensor,
@@ -43,7 +42,7 @@ static enum tenon_status fetch_blocks(const struct tenon_make *make,
     if (info == NULL || info->block_bytes == 0)
         return tenon_tensor_read(source->plan->model, source->plan->tensor, range.first, out,
                                  range.n, err);
-    return read_stored(source, info, range, out, err);
+    return tenon_make_read_stored(source, info, range, out, err);
 }
 
 /* One stored integer as 64 bits. */
@@ -74,7 +73,7 @@ static enum tenon_status fetch_integers(const struct tenon_make *make,
         size_t most = TENON_MAKE_BYTES / info->block_bytes;
         struct tenon_make_range part = {range.first, range.n < most ? range.n : most};
 
-        st = read_stored(source, info, part, buffers->stored, err);
+        st = tenon_make_read_stored(source, info, part, buffers->stored, err);
         for (size_t i = 0; st == TENON_OK && i < part.n; i++) {
             int64_t value = load_integer(buffers->stored + i * info->block_bytes, info->dtype,
                                          info->block_bytes);
@@ -109,7 +108,7 @@ static enum tenon_status fetch_floats(const struct tenon_make *make,
     while (st == TENON_OK && range.n > 0) {
         struct tenon_make_range part = {range.first, range.n < most ? range.n : most};
 
-        st = read_stored(source, info, part, buffers->stored, err);
+        st = tenon_make_read_stored(source, info, part, buffers->stored, err);
         if (st == TENON_OK)
             make->ops->decode[info->dtype](out, buffers->stored, part.n);
         out += part.n * info->block_elements;

@@ -129,3 +129,41 @@ bool tenon_quant_swap(enum tenon_dtype dtype, uint8_t *blocks, size_t n)
             swap_field(&fields[f], blocks, info->block_bytes, n);
     return true;
 }
+
+static bool any_code16(const uint8_t *encoded, size_t n, uint16_t code)
+{
+    uint16_t found = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint16_t bits;
+
+        memcpy(&bits, encoded + 2 * i, sizeof(bits));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        bits = __builtin_bswap16(bits);
+#endif
+        found |= (uint16_t)((bits & 0x7fff) == code);
+    }
+    return found != 0;
+}
+
+static bool any_code8(const uint8_t *encoded, size_t n, uint8_t code)
+{
+    uint8_t found = 0;
+
+    for (size_t i = 0; i < n; i++)
+        found |= (uint8_t)((encoded[i] & 0x7f) == code);
+    return found != 0;
+}
+
+bool tenon_quant_any_lost(enum tenon_dtype dtype, const uint8_t *encoded, size_t n)
+{
+    if (dtype == TENON_DTYPE_F16)
+        return any_code16(encoded, n, 0x7c00);
+    if (dtype == TENON_DTYPE_BF16)
+        return any_code16(encoded, n, 0x7f80);
+    if (dtype == TENON_DTYPE_F8_E4M3)
+        return any_code8(encoded, n, 0x7f);
+    if (dtype == TENON_DTYPE_F8_E5M2)
+        return any_code8(encoded, n, 0x7c);
+    return true;
+}

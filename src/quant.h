@@ -26,4 +26,8 @@ void tenon_quant_init(struct tenon_quant_ops *ops, unsigned cpu_flags);
  * bytes and as integers, so that there is no agreed big-endian form. */
 bool tenon_quant_swap(enum tenon_dtype dtype, uint8_t *blocks, size_t n);
 
+/* Whether one of `n` encoded elements (little-endian) is what a value that is too large for a float
+ * type becomes: infinity, or NaN where there is none. True for types that this is not known of. */
+bool tenon_quant_any_lost(enum tenon_dtype dtype, const uint8_t *encoded, size_t n);
+
 #endif

@@ -3,6 +3,10 @@
  * keeps its bits, BF16 the upper half made quiet, F16 only the sign. */
 #include "dtype/encode.h"
 
+#ifdef __F16C__
+#include "x86/f16c.h"
+#endif
+
 static uint16_t round_to_bf16(float f)
 {
     uint32_t bits = tenon_f32_bits(f);
@@ -34,7 +38,13 @@ size_t TENON_ENCODER(F32)(uint8_t *out, const float *in, size_t n)
 
 size_t TENON_ENCODER(F16)(uint8_t *out, const float *in, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    size_t i = 0;
+
+#ifdef __F16C__
+    for (; i + 8 <= n; i += 8)
+        tenon_f16c_encode(out + 2 * i, in + i);
+#endif
+    for (; i < n; i++)
         tenon_put_le16(out + 2 * i, tenon_f16_from_f32(in[i]));
     return SIZE_MAX;
 }
