@@ -23,9 +23,10 @@ struct tenon_plan_flag {
     enum tenon_flag_value value;
 };
 
-/* Bytes of an input that belong to no tensor and go along in an edited copy of it: padding that need
- * not be zero, gaps, what stands behind the last payload. They overlap nothing else that is written;
- * where a file has none, its gaps are zeros. Added by layouts, copied by the runner, not listed. */
+/* Bytes of an input that belong to no tensor and go along in an edited copy of it: padding that
+ * need not be zero, gaps, what stands behind the last payload. They overlap nothing else that is
+ * written; where a file has none, its gaps are zeros. Added by layouts, copied by the runner, not
+ * listed. */
 struct tenon_plan_rest {
     uint32_t file; /* index into the plan's files */
     uint64_t offset, bytes;
@@ -54,8 +55,8 @@ struct tenon_plan {
     size_t n_stale, stale_room;
     const char *folder; /* the output is a Hugging Face folder of that path: the layout adds config,
                          * index and whatever else the input folder has; NULL: it is not */
-    const char *index;  /* path of the index of a set of safetensors files outside of a folder, which
-                         * the layout adds; NULL: there is none */
+    const char *index; /* path of the index of a set of safetensors files outside of a folder, which
+                        * the layout adds; NULL: there is none */
     const char *target; /* as the user named the output */
     bool empty;         /* nothing to do */
     bool laid_out;

@@ -291,6 +291,11 @@ enum tenon_status tenon_mirror_add_files(struct tenon_mirror *mirror, uint64_t n
             .like_file = i,
         };
 
+        if (old->version == 1)
+            st = tenon_plan_add_note(mirror->plan, err,
+                                     "version 1 of GGUF is not written: the output has the newest");
+        if (st != TENON_OK)
+            return st;
         count_tensors(new, n_tensors);
         file.n_metas = new->n_metas;
         st = tenon_plan_add_file(mirror->plan, &file, NULL, err);

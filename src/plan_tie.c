@@ -186,14 +186,14 @@ static bool is_named(const struct tenon_tensor *t, struct tenon_str name)
 static bool input_goes(const struct tie *t)
 {
     const struct tenon_tensor *in = t->c.tying->input, *out = t->c.tying->output;
-    const struct tenon_meta_entry *record = tenon_tie_record(&t->c, out);
+    struct tenon_str record = tenon_tie_record(&t->c, out);
     const struct tenon_meta_entry *mark = find_mark(&t->c.mirror.files[in->file]);
 
     if (t->c.gguf)
         return t->c.arch != NULL && t->c.arch->gguf_head == TENON_GGUF_HEAD_REVERSED;
     if (mark != NULL && is_named(in, mark->value.as.str))
         return true;
-    return record != NULL && is_named(in, record->key);
+    return record.len > 0 && is_named(in, record);
 }
 
 /* --- metadata --- */
@@ -236,7 +236,9 @@ static enum tenon_status say_tied(struct tie *t, struct tenon_error *err)
 
     for (size_t i = 0; !t->c.gguf && i < t->c.mirror.n_files; i++)
         marked = remove_mark(&t->c.mirror.files[i]) || marked;
-    st = tenon_tie_set_flags(&t->c, true, &changed, err);
+    st = tenon_tie_turn_records(&t->c, true, err);
+    if (st == TENON_OK)
+        st = tenon_tie_set_flags(&t->c, true, &changed, err);
     if (st == TENON_OK && !marked && tenon_tie_needs_record(&t->c))
         st = add_record(t, err);
     return st;

@@ -244,8 +244,8 @@ static bool is_untied(enum tenon_tie_default tie)
 
 static bool is_recorded(const struct tenon_tie_case *c)
 {
-    return tenon_tie_record(c, c->tying->input) != NULL ||
-           tenon_tie_record(c, c->tying->output) != NULL;
+    return tenon_tie_record(c, c->tying->input).len > 0 ||
+           tenon_tie_record(c, c->tying->output).len > 0;
 }
 
 /* Whether the config, if it were silent, would make one stored matrix serve as both. */
@@ -276,6 +276,20 @@ static bool must_speak(const struct tenon_tie_case *c, bool tied)
                 : !is_untied(c->arch->tie_v4) || !is_untied(c->arch->tie_v5);
 }
 
+/* A config that lies beside the input does not go along with a single file. */
+static enum tenon_status note_beside(struct tenon_tie_case *c, bool tied, struct tenon_error *err)
+{
+    const struct tenon_hparams *h = tenon_model_hparams(c->model);
+
+    for (size_t i = 0; i < h->n_tie_flags; i++)
+        if (h->tie_flags[i].value != tied)
+            return tenon_plan_add_note(
+                c->mirror.plan, err,
+                "%s is %s, and no config goes along with a file: name the folder to change both",
+                h->tie_flags[i].where, tied ? "false" : "true");
+    return TENON_OK;
+}
+
 enum tenon_status tenon_tie_set_flags(struct tenon_tie_case *c, bool tied, bool *out_changed,
                                       struct tenon_error *err)
 {
@@ -284,8 +298,9 @@ enum tenon_status tenon_tie_set_flags(struct tenon_tie_case *c, bool tied, bool 
     enum tenon_status st = TENON_OK;
 
     *out_changed = false;
-    if (!tenon_mirror_has_config(&c->mirror) ||
-        (c->arch != NULL && (c->arch->flags & TENON_ARCH_FLAG_NOT_TYING) != 0))
+    if (!tenon_mirror_has_config(&c->mirror))
+        return note_beside(c, tied, err);
+    if (c->arch != NULL && (c->arch->flags & TENON_ARCH_FLAG_NOT_TYING) != 0)
         return TENON_OK;
     if (tied && is_default(c))
         value = TENON_FLAG_DEFAULT; /* what an untie inserted goes away */
@@ -302,22 +317,74 @@ enum tenon_status tenon_tie_set_flags(struct tenon_tie_case *c, bool tied, bool 
     return st;
 }
 
-const struct tenon_meta_entry *tenon_tie_record(const struct tenon_tie_case *c,
-                                                const struct tenon_tensor *kept)
-{
-    for (size_t i = 0; kept != NULL && !c->gguf && i < tenon_model_n_meta(c->model); i++) {
-        const struct tenon_meta_entry *e = tenon_model_meta(c->model, i);
-        struct tenon_str value = e->value.as.str;
-        struct tenon_name_match match;
+static const char untied_mark[] = TENON_UNTIED_MARK;
 
-        if (e->type != TENON_META_STRING || value.len != kept->name.len ||
-            memcmp(value.data, kept->name.data, value.len) != 0)
-            continue;
-        match = tenon_arch_match(c->arch, e->key.data, e->key.len);
-        if (!match.bias && (match.role == TENON_ROLE_OUTPUT || match.role == TENON_ROLE_TOKEN_EMBD))
-            return e;
+/* A key without the mark, if it has it. */
+static struct tenon_str bare_key(struct tenon_str key)
+{
+    const size_t n = sizeof(untied_mark) - 1;
+
+    if (key.len > n && memcmp(key.data, untied_mark, n) == 0)
+        return tenon_str_of(key.data + n, key.len - n);
+    return key;
+}
+
+/* Whether the pair records an input or output matrix that was left out for `kept`. */
+static bool is_record(const struct tenon_tie_case *c, const struct tenon_meta_entry *e,
+                      const struct tenon_tensor *kept)
+{
+    struct tenon_str value = e->value.as.str, key = bare_key(e->key);
+    struct tenon_name_match match;
+
+    if (kept == NULL || e->type != TENON_META_STRING || value.len != kept->name.len ||
+        memcmp(value.data, kept->name.data, value.len) != 0)
+        return false;
+    match = tenon_arch_match(c->arch, key.data, key.len);
+    return !match.bias && (match.role == TENON_ROLE_OUTPUT || match.role == TENON_ROLE_TOKEN_EMBD);
+}
+
+struct tenon_str tenon_tie_record(const struct tenon_tie_case *c, const struct tenon_tensor *kept)
+{
+    for (size_t i = 0; !c->gguf && i < tenon_model_n_meta(c->model); i++)
+        if (is_record(c, tenon_model_meta(c->model, i), kept))
+            return bare_key(tenon_model_meta(c->model, i)->key);
+    return tenon_str_of("", 0);
+}
+
+/* The key with the mark in front of it; NULL when memory is gone. */
+static const char *mark_key(struct tenon_tie_case *c, struct tenon_str key, size_t *out_len)
+{
+    const size_t n = sizeof(untied_mark) - 1;
+    char *text = NULL;
+
+    if (tenon_size_add(out_len, key.len, n))
+        text = tenon_arena_alloc(&c->mirror.plan->arena, *out_len + 1, 1);
+    if (text != NULL) {
+        memcpy(text, untied_mark, n);
+        memcpy(text + n, key.data, key.len);
     }
-    return NULL;
+    return text;
+}
+
+enum tenon_status tenon_tie_turn_records(struct tenon_tie_case *c, bool in_force,
+                                         struct tenon_error *err)
+{
+    for (size_t f = 0; !c->gguf && f < c->mirror.n_files; f++) {
+        struct tenon_mirror_file *file = &c->mirror.files[f];
+
+        for (size_t i = 0; i < file->n_metas; i++) {
+            struct tenon_meta_entry *e = &file->metas[i];
+
+            if (!is_record(c, e, c->tying->input) && !is_record(c, e, c->tying->output))
+                continue;
+            e->key = bare_key(e->key);
+            if (!in_force)
+                e->key.data = mark_key(c, e->key, &e->key.len);
+            if (e->key.data == NULL)
+                return tenon_fail_memory(err);
+        }
+    }
+    return TENON_OK;
 }
 
 bool tenon_tie_needs_record(const struct tenon_tie_case *c)

@@ -12,6 +12,10 @@
  * none before, and then `format` follows, which transformers asks for; else it is the last. */
 #define TENON_UNTIED_KEY "tenon.untied"
 
+/* In front of the key of a record (see tenon_tie_record) while it does not hold: an untie puts it
+ * there, a tie takes it away again. */
+#define TENON_UNTIED_MARK "tenon.untied.of:"
+
 /* What is written in the place of one tensor of the model: nothing, or others. */
 struct tenon_tie_change {
     const struct tenon_tensor *tensor; /* NULL: only adds, before `before`; where that is NULL, too,
@@ -74,10 +78,14 @@ enum tenon_status tenon_tie_write(struct tenon_tie_case *c, struct tenon_error *
 enum tenon_status tenon_tie_set_flags(struct tenon_tie_case *c, bool tied, bool *out_changed,
                                       struct tenon_error *err);
 
-/* The pair of a file's metadata that says of one of the two matrices that it was left out as
- * another name of `kept`; NULL when there is none. */
-const struct tenon_meta_entry *tenon_tie_record(const struct tenon_tie_case *c,
-                                                const struct tenon_tensor *kept);
+/* The name of the matrix of which the metadata record that it was left out as another name of
+ * `kept`, as the safetensors writers of transformers do: "lm_head.weight" = "model.embed_tokens.
+ * weight". Empty when nothing is recorded. A record that an untie put out of force counts. */
+struct tenon_str tenon_tie_record(const struct tenon_tie_case *c, const struct tenon_tensor *kept);
+
+/* Puts records about the two matrices in force, or out of it, where files have them. */
+enum tenon_status tenon_tie_turn_records(struct tenon_tie_case *c, bool in_force,
+                                         struct tenon_error *err);
 
 /* Whether a file of its own needs such a pair to be understood as tied. */
 bool tenon_tie_needs_record(const struct tenon_tie_case *c);

@@ -69,7 +69,7 @@ static bool has_tensor(const struct untie *u, struct tenon_str name)
 static enum tenon_status choose_name(struct untie *u, struct tenon_error *err)
 {
     bool adds_output = u->stored == u->c.tying->input;
-    const struct tenon_meta_entry *record = tenon_tie_record(&u->c, u->stored);
+    struct tenon_str record = tenon_tie_record(&u->c, u->stored);
     struct tenon_name_match match = {
         .role = adds_output ? TENON_ROLE_OUTPUT : TENON_ROLE_TOKEN_EMBD,
         .dialect = tenon_model_dialect(u->c.model),
@@ -79,8 +79,8 @@ static enum tenon_status choose_name(struct untie *u, struct tenon_error *err)
 
     if (match.dialect == TENON_DIALECT_NONE)
         match.dialect = u->c.gguf ? TENON_DIALECT_GGUF : TENON_DIALECT_HF;
-    if (record != NULL && !has_tensor(u, record->key)) {
-        u->added = record->key;
+    if (record.len > 0 && !has_tensor(u, record)) {
+        u->added = record;
         return TENON_OK;
     }
     if (!tenon_arch_tensor_name(u->c.arch, &match, u->name, sizeof(u->name)))
@@ -108,7 +108,7 @@ static enum tenon_status add_mark(struct untie *u, struct tenon_error *err)
     bool first = file->n_metas == 0;
     enum tenon_status st;
 
-    if (u->c.gguf || tenon_tie_record(&u->c, u->stored) != NULL ||
+    if (u->c.gguf || tenon_tie_record(&u->c, u->stored).len > 0 ||
         (u->stored == u->c.tying->input && !tenon_tie_needs_record(&u->c)))
         return TENON_OK;
     st = tenon_mirror_insert_meta(file, file->n_metas, &mark, err);
@@ -157,6 +157,8 @@ static enum tenon_status plan_copy(struct untie *u, struct tenon_error *err)
         st = cast(u, change, err);
     if (st == TENON_OK)
         st = add_mark(u, err);
+    if (st == TENON_OK)
+        st = tenon_tie_turn_records(&u->c, false, err);
     if (st == TENON_OK)
         st = tenon_tie_set_flags(&u->c, false, &changed, err);
     if (st != TENON_OK)

@@ -19,7 +19,7 @@ static void read_record(struct tenon_tying_case *c)
             continue;
         kept = tenon_model_find(c->model, e->value.as.str.data, e->value.as.str.len);
         match = tenon_arch_match(c->arch, e->key.data, e->key.len);
-        if (kept == NULL ||
+        if (kept == NULL || tenon_model_find(c->model, e->key.data, e->key.len) != NULL ||
             (match.role != TENON_ROLE_OUTPUT && match.role != TENON_ROLE_TOKEN_EMBD))
             continue;
         tenon_text_sanitise(dropped, sizeof(dropped), e->key.data, e->key.len);

@@ -317,6 +317,25 @@ START_TEST(copies_of_the_input_in_an_encoder_decoder_stay_copies)
 }
 END_TEST
 
+START_TEST(a_record_of_an_alias_is_out_of_force_while_both_are_stored)
+{
+    input(TENON_DTYPE_F32, ROWS, COLS, matrix());
+    add_meta("a", "b");
+    add_meta(HEAD, EMBED);
+    add_meta("format", "pt");
+    finish("safetensors", "", false);
+    ck_ok(untie(), err);
+    ck_assert_str_eq(plan_metas(plan, 0), "a=b tenon.untied.of:" HEAD "=" EMBED " format=pt");
+    clean_up();
+    set_up();
+    both(TENON_DTYPE_F32, matrix(), matrix());
+    add_meta("tenon.untied.of:" HEAD, EMBED);
+    finish("safetensors", "", false);
+    ck_ok(tie(), err);
+    ck_assert_str_eq(plan_metas(plan, 0), HEAD "=" EMBED);
+}
+END_TEST
+
 START_TEST(the_name_that_metadata_call_left_out_is_the_one_that_goes)
 {
     both(TENON_DTYPE_F32, matrix(), matrix());
@@ -526,6 +545,7 @@ int main(void)
     tcase_add_test(tc, a_family_that_cannot_tie_is_refused_unless_forced);
     tcase_add_test(tc, scales_go_with_their_codes);
     tcase_add_test(tc, copies_of_the_input_in_an_encoder_decoder_stay_copies);
+    tcase_add_test(tc, a_record_of_an_alias_is_out_of_force_while_both_are_stored);
     tcase_add_test(tc, the_name_that_metadata_call_left_out_is_the_one_that_goes);
     tcase_add_test(tc, gguf_architectures_that_want_the_output_refuse_to_tie);
     tcase_add_test(tc, gguf_architectures_that_always_tie_refuse_to_untie);
