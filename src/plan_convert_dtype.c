@@ -51,7 +51,7 @@ static enum tenon_status check_type(const struct tenon_conversion *c, enum tenon
 
     if (!holds(c->to, dtype))
         st = tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET, "%s: %s has no type %s",
-                        option, c->to->format, tenon_dtype_name(dtype));
+                        option, c->to->title, tenon_dtype_name(dtype));
     else if (c->model->ops.encode[dtype] == NULL)
         st = tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
                         "%s: %s can be copied, but not be made of numbers", option,
@@ -206,7 +206,7 @@ static void explain(const struct tenon_conversion *c, enum fault fault, size_t i
     const struct tenon_dtype_info *info = tenon_dtype_info(choice->dtype);
 
     if (fault == FAULT_TYPE)
-        snprintf(buf, size, "%s has no type %s", c->to->format,
+        snprintf(buf, size, "%s has no type %s", c->to->title,
                  info != NULL ? to : "for elements that are not known");
     else if (fault == FAULT_VALUES)
         snprintf(buf, size, "its values are not known, so they cannot become %s", to);

@@ -54,7 +54,7 @@ enum tenon_status tenon_convert_notes(struct tenon_conversion *c, struct tenon_e
     enum tenon_status st = note_tensors(c, &tally, err);
 
     if (st == TENON_OK && c->to == &tenon_containers[TENON_CONTAINER_GGUF] && c->from != c->to &&
-        tenon_model_dialect(c->model) != TENON_DIALECT_GGUF)
+        tenon_model_dialect(c->model) != TENON_DIALECT_GGUF && tenon_model_n_tensors(c->model) != 0)
         st = tenon_plan_add_note(c->plan, err,
                                  "names are kept: this is a container of the same tensors, not a "
                                  "model that llama.cpp would load");

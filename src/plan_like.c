@@ -6,8 +6,8 @@
 #include "text.h"
 
 const struct tenon_container tenon_containers[TENON_N_CONTAINERS] = {
-    [TENON_CONTAINER_GGUF] = {"gguf", ".gguf"},
-    [TENON_CONTAINER_SAFETENSORS] = {"safetensors", ".safetensors"},
+    [TENON_CONTAINER_GGUF] = {"gguf", "GGUF", ".gguf"},
+    [TENON_CONTAINER_SAFETENSORS] = {"safetensors", "safetensors", ".safetensors"},
 };
 
 const struct tenon_container *tenon_container_find(const char *format)

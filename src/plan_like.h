@@ -7,6 +7,7 @@
 /* One row a container that plans can be made for. */
 struct tenon_container {
     const char *format;    /* name of the file format */
+    const char *title;     /* for people */
     const char *extension; /* with its dot */
 };
 

@@ -185,7 +185,7 @@ static enum tenon_status check_merge(const struct tenon_model *model, const char
     if (named == NULL || named == container)
         return TENON_OK;
     tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
-               "the set is %s, and merging does not make another format of it", container->format);
+               "the set is %s, and merging does not make another format of it", container->title);
     tenon_fail_path(err, target);
     tenon_fail_hint(err, "name it NAME%s, or use 'tenon convert'", container->extension);
     return TENON_ERR_MISUSE;

@@ -1,0 +1,59 @@
+/* tenon merge: one file from a set. */
+#include "plan_out.h"
+#include "tenon/split.h"
+#include "tool.h"
+
+/* A pattern that the shell expanded must not make an output of the last file. */
+static enum tenon_status check_usage(const struct tenon_tool *tool, struct tenon_error *err)
+{
+    if (tool->n_operands > 1) {
+        tenon_report_fail(err, TENON_ERR_MISUSE,
+                          "%zu files are given, but any one names its whole set", tool->n_operands);
+        tenon_report_hint(err, "name one file of the set, and the output with -o");
+        return TENON_ERR_MISUSE;
+    }
+    if (tool->write.output != NULL && tool->write.output[0] != '\0' && !tool->write.in_place)
+        return TENON_OK;
+    tenon_report_fail(err, TENON_ERR_MISUSE, "the merged file needs a name");
+    tenon_report_hint(err, "name it with -o");
+    return TENON_ERR_MISUSE;
+}
+
+static int run(struct tenon_tool *tool)
+{
+    struct tenon_error err = {0};
+    struct tenon_model *model = NULL;
+    struct tenon_plan *plan = NULL;
+    enum tenon_status st = check_usage(tool, &err);
+
+    if (st == TENON_OK)
+        st = tenon_tool_open(tool, 0, &model, &err);
+    if (st == TENON_OK) {
+        st = tenon_plan_merge(model, tool->write.output, &plan, &err);
+        if (st != TENON_OK)
+            tenon_report_path(&err, tool->operands[0]);
+    }
+    if (st == TENON_OK)
+        st = tenon_write_plan(tool, plan, &err);
+    tenon_plan_free(plan);
+    tenon_model_free(model);
+    return st == TENON_OK ? TENON_EXIT_YES : tenon_tool_fail(tool, &err);
+}
+
+static const struct tenon_example examples[] = {
+    {"tenon merge model-00001-of-00003.gguf -o model.gguf", "any file of the set will do"},
+    {"tenon merge model/ -o model.safetensors", "the shards of a folder as one file"},
+    {NULL, NULL},
+};
+
+const struct tenon_command tenon_command_merge = {
+    .operands = "MODEL",
+    .min_operands = 1,
+    .max_operands = TENON_ANY_NUMBER,
+    .about = "Writes the tensors of a set of files to one. A file that was split comes back byte "
+             "for byte: the keys that describe the set go, order and alignment stay. All files of "
+             "the set must be there, and agree with each other.",
+    .writes = true,
+    .examples = examples,
+    .run = run,
+};
