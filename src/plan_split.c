@@ -58,6 +58,7 @@ static enum tenon_status add_gguf_file(struct split *s, uint32_t i, struct tenon
     struct tenon_meta_entry few[TENON_SPLIT_KEYS + 1];
     size_t n = 0;
 
+    file.like = s->model; /* gaps and the end of the file go along, for the way back */
     file.path = tenon_shard_path(s->plan, s->prefix, i, s->n_files, s->container->extension);
     if (file.path == NULL)
         return tenon_fail_memory(err);
@@ -208,6 +209,8 @@ enum tenon_status tenon_plan_merge(const struct tenon_model *model, const char *
         goto out;
     file = tenon_plan_file_like(model, container);
     file.path = target;
+    if (container == &tenon_containers[TENON_CONTAINER_GGUF])
+        file.like = model;
     st = tenon_plan_metas_of(model, 0, &metas, &file.n_metas, err);
     file.metas = metas;
     if (st == TENON_OK)

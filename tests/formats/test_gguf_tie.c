@@ -1,38 +1,16 @@
 /* GGUF models untied and tied again, through plans and files: the first file comes back. */
-#include "folder.h"
-#include "gen.h"
-#include "planned.h"
+#include "steps.h"
 #include "tenon/tie.h"
 
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Files of one step: those of a set, or one. */
-struct step {
-    char folder[512], path[800]; /* the file to open */
-};
-
-static void write_input(const char *recipe, struct step *out)
-{
-    struct gen_files files = {0};
-
-    gen_recipe_make(recipe, &files);
-    folder_make(out->folder);
-    for (size_t i = 0; i < files.n; i++)
-        folder_write(out->folder, files.file[i].name, files.file[i].bytes.data,
-                     files.file[i].bytes.n);
-    snprintf(out->path, sizeof(out->path), "%s%s", out->folder,
-             files.open[0] != '\0' ? files.open : files.file[0].name);
-    gen_files_release(&files);
-}
-
 /* Carries out what `plan_tie` or `plan_untie` makes of the model at in->path. */
 static void change(const struct step *in, bool tie, struct step *out)
 {
     struct tenon_model *model = NULL;
     struct tenon_plan *plan = NULL;
-    struct tenon_run_options options;
     struct tenon_error err = {0};
     const char *name = strrchr(in->path, '/');
 
@@ -44,45 +22,7 @@ static void change(const struct step *in, bool tie, struct step *out)
     else
         ck_ok(tenon_plan_untie(model, out->path, NULL, &plan, &err), err);
     ck_assert(!tenon_plan_is_empty(plan));
-    ck_ok(tenon_plan_layout(plan, &err), err);
-    tenon_run_options_init(&options);
-    options.verify = options.no_sync = true;
-    ck_ok(tenon_plan_run(plan, &options, &err), err);
-    tenon_plan_free(plan);
-    tenon_model_free(model);
-}
-
-static void read_file(const char *path, struct gen_bytes *out)
-{
-    FILE *f = fopen(path, "rb");
-    unsigned char part[4096];
-    size_t n;
-
-    ck_assert_msg(f != NULL, "%s is not there", path);
-    while ((n = fread(part, 1, sizeof(part), f)) > 0)
-        gen_raw(out, part, n);
-    fclose(f);
-}
-
-/* Every file of the model at a->path is there below b->folder, with the same bytes. */
-static void compare_files(const char *what, const struct step *a, const struct step *b)
-{
-    struct tenon_model *model = NULL;
-    struct tenon_error err = {0};
-
-    ck_ok(tenon_model_open(a->path, NULL, &model, &err), err);
-    for (size_t i = 0; i < tenon_model_n_files(model); i++) {
-        const struct tenon_file *file = tenon_model_file(model, i);
-        struct gen_bytes x = {0}, y = {0};
-        char path[900];
-
-        snprintf(path, sizeof(path), "%s%s", b->folder, file->name);
-        read_file(file->path, &x);
-        read_file(path, &y);
-        check_same_bytes(what, &y, &x);
-        gen_bytes_release(&x);
-        gen_bytes_release(&y);
-    }
+    step_run(plan);
     tenon_model_free(model);
 }
 
@@ -109,12 +49,12 @@ static void check_way_back(const char *recipe)
 {
     struct step first, untied, tied;
 
-    write_input(recipe, &first);
+    step_input(recipe, &first);
     change(&first, false, &untied);
     ck_assert_uint_le(check_verdict(&untied, TENON_VERDICT_IDENTICAL),
                       check_verdict(&first, TENON_VERDICT_ABSENT));
     change(&untied, true, &tied);
-    compare_files(recipe, &first, &tied);
+    step_compare(recipe, &first, &tied);
     folder_remove(first.folder);
     folder_remove(untied.folder);
     folder_remove(tied.folder);
