@@ -45,7 +45,7 @@ static const struct {
      "num_hidden_layers n_layer n_layers num_layers encoder_layers"},
     {offsetof(struct tenon_hparams, decoder_layers), "decoder_layers num_decoder_layers"},
     {offsetof(struct tenon_hparams, heads),
-     "num_attention_heads n_head n_heads num_heads encoder_attention_heads "
+     "num_attention_heads n_head n_heads num_heads attention_heads encoder_attention_heads "
      "decoder_attention_heads"},
     {offsetof(struct tenon_hparams, kv_heads),
      "num_key_value_heads n_head_kv num_kv_heads n_kv_heads multi_query_group_num "

@@ -423,7 +423,7 @@ struct tenon_arch tenon_arch_facts(const struct tenon_arch *arch, const char *wo
     if (v == NULL)
         return facts;
 #define TAKE(member)                                                                               \
-    if (v->member != 0)                                                                            \
+    if (v->member)                                                                                 \
     facts.member = v->member
     TAKE(position);
     TAKE(rope_theta);
@@ -437,6 +437,7 @@ struct tenon_arch tenon_arch_facts(const struct tenon_arch *arch, const char *wo
     TAKE(head_dim);
     TAKE(embd_norm);
     TAKE(norm_eps);
+    TAKE(rope_default);
 #undef TAKE
     facts.flags = (facts.flags & ~v->flags_off) | v->flags_on;
     return facts;

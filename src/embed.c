@@ -68,28 +68,36 @@ static enum tenon_status check_matrix(struct tenon_embed *embed, const struct te
     return st;
 }
 
+enum tenon_status tenon_embed_init_tensor(struct tenon_embed *embed,
+                                          const struct tenon_model *model,
+                                          const struct tenon_tensor *matrix,
+                                          struct tenon_error *err)
+{
+    enum tenon_status st = check_matrix(embed, model, matrix, err);
+
+    if (st != TENON_OK) {
+        tenon_fail_subject(err, "tensor", matrix->name.data, matrix->name.len);
+        tenon_fail_path(err, model->path);
+        return st;
+    }
+    embed->model = model;
+    embed->matrix = matrix;
+    embed->rows = embed->logical.dims[0];
+    embed->cols = embed->logical.dims[1];
+    return TENON_OK;
+}
+
 enum tenon_status tenon_embed_init(struct tenon_embed *embed, const struct tenon_model *model,
                                    struct tenon_error *err)
 {
     const struct tenon_tensor *t = find_matrix(model);
-    enum tenon_status st;
 
     if (t == NULL) {
         tenon_fail(err, TENON_ERR_NOT_FOUND, TENON_NO_OFFSET, "no input embedding matrix found");
         tenon_fail_path(err, model->path);
         return TENON_ERR_NOT_FOUND;
     }
-    st = check_matrix(embed, model, t, err);
-    if (st != TENON_OK) {
-        tenon_fail_subject(err, "tensor", t->name.data, t->name.len);
-        tenon_fail_path(err, model->path);
-        return st;
-    }
-    embed->model = model;
-    embed->matrix = t;
-    embed->rows = embed->logical.dims[0];
-    embed->cols = embed->logical.dims[1];
-    return TENON_OK;
+    return tenon_embed_init_tensor(embed, model, t, err);
 }
 
 enum tenon_status tenon_embed_rows(const struct tenon_embed *embed, const uint64_t *ids, size_t n,

@@ -149,12 +149,25 @@ static enum tenon_position_kind find_kind(const struct resolving *r)
 
 /* --- widths --- */
 
+/* Whether all heads share one key by the default of the config class. */
+static bool shares_keys(const struct resolving *r)
+{
+    struct tenon_setting s;
+    bool shared = has_flag(r, TENON_ARCH_MULTI_QUERY), grouped = false;
+
+    if (tenon_model_setting(r->model, "multi_query", &s))
+        (void)tenon_setting_bool(&s, &shared);
+    if (tenon_model_setting(r->model, "new_decoder_architecture", &s))
+        (void)tenon_setting_bool(&s, &grouped);
+    return shared && !grouped && r->model->dialect != TENON_DIALECT_GGUF;
+}
+
 static void find_widths(struct resolving *r)
 {
     struct tenon_positions *p = r->p;
 
     p->heads = r->over->heads > 0 ? r->over->heads : r->h->heads;
-    p->kv_heads = r->h->kv_heads > 0 ? r->h->kv_heads : p->heads;
+    p->kv_heads = r->h->kv_heads > 0 ? r->h->kv_heads : shares_keys(r) ? 1 : p->heads;
     p->hidden_size = r->h->hidden_size;
     p->head_dim = -1;
     if (r->over->heads <= 0 && r->h->head_dim > 0)

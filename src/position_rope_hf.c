@@ -210,11 +210,22 @@ static double find_theta(const struct config *c, const struct layer *layer)
     return theta;
 }
 
+/* What the config class puts in place of settings that the file has none of; NULL: nothing. */
+static const struct tenon_arch_rope *defaults_of(const struct config *c, const struct layer *layer)
+{
+    bool silent = c->dict.kind != TENON_SETTING_OBJECT && !layer->local;
+
+    return silent && c->r->arch != NULL ? c->r->arch->rope_default : NULL;
+}
+
 static double find_partial(const struct config *c, const struct layer *layer)
 {
     const struct tenon_arch *arch = c->r->arch;
+    const struct tenon_arch_rope *defaults = defaults_of(c, layer);
     double partial = arch != NULL && arch->rope_partial > 0 ? arch->rope_partial : 1;
 
+    if (defaults != NULL && defaults->partial > 0)
+        partial = defaults->partial;
     (void)tenon_resolve_number(
         c->r->model, "partial_rotary_factor rotary_pct rope_pct rotary_emb_fraction", &partial);
     (void)take_item(c, "partial_rotary_factors", layer->i, &partial);
@@ -228,14 +239,11 @@ static enum tenon_status find_scaling(const struct config *c, const struct layer
     struct tenon_setting s;
     double alpha;
 
-    rope->scaling = c->r->arch != NULL && strcmp(layer->type, FULL) == 0 ? c->r->arch->full_scaling
-                                                                         : TENON_ROPE_DEFAULT;
+    rope->scaling =
+        defaults_of(c, layer) != NULL ? defaults_of(c, layer)->scaling : TENON_ROPE_DEFAULT;
     if (!tenon_setting_member(&layer->dict, "rope_type", &s) &&
-        !tenon_setting_member(&layer->dict, "type", &s)) {
-        if (layer->dict.count != 0)
-            rope->scaling = TENON_ROPE_DEFAULT;
+        !tenon_setting_member(&layer->dict, "type", &s))
         return TENON_OK;
-    }
     if (s.kind != TENON_SETTING_STRING)
         return tenon_resolve_fail(c->r, TENON_ERR_MISMATCH, "rope_type", err,
                                   "the rope type in %s is %s, a string is due", c->dict_name,
@@ -370,6 +378,28 @@ enum tenon_status tenon_resolve_scaling(struct resolving *r, struct tenon_rope *
     return st == TENON_OK ? check_factor(&c, rope, err) : st;
 }
 
+static void take_defaults(const struct config *c, const struct layer *layer,
+                          struct tenon_rope *rope)
+{
+    const struct tenon_arch_rope *d = defaults_of(c, layer);
+
+    if (d == NULL)
+        return;
+    if (d->factor > 0)
+        rope->factor = d->factor;
+    if (d->original > 0)
+        rope->original = d->original;
+    if (d->low_freq_factor > 0)
+        rope->low_freq_factor = d->low_freq_factor;
+    if (d->high_freq_factor > 0)
+        rope->high_freq_factor = d->high_freq_factor;
+    if (d->mscale > 0)
+        rope->mscale = d->mscale;
+    if (d->mscale_all_dim > 0)
+        rope->mscale_all_dim = d->mscale_all_dim;
+    rope->no_truncate = d->no_truncate;
+}
+
 static enum tenon_status take_sections(const struct config *c, const struct layer *layer,
                                        struct tenon_rope *rope, struct tenon_error *err)
 {
@@ -479,6 +509,8 @@ static enum tenon_status make_rope(const struct config *c, const struct layer *l
     st = tenon_resolve_check_rope(c->r, rope, err);
     if (st == TENON_OK)
         st = take_lengths(c, layer, rope, err);
+    if (st == TENON_OK)
+        take_defaults(c, layer, rope);
     if (st == TENON_OK)
         st = check_factor(c, rope, err);
     if (st == TENON_OK)

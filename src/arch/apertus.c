@@ -12,6 +12,15 @@ static const struct tenon_arch_rules rules = {
     .sets = {&own_names, &tenon_names_llama, &tenon_names_gguf},
 };
 
+/* What the config class assumes when the file is silent. */
+static const struct tenon_arch_rope rope_default = {
+    .scaling = TENON_ROPE_LLAMA3,
+    .factor = 8,
+    .original = 8192,
+    .low_freq_factor = 1,
+    .high_freq_factor = 4,
+};
+
 const struct tenon_arch tenon_arch_apertus = {
     .name = "apertus",
     .title = "Apertus",
@@ -25,6 +34,7 @@ const struct tenon_arch tenon_arch_apertus = {
     .rope_theta = 12000000,
     .rope_partial = 1,
     .gguf_rope = TENON_GGUF_ROPE_NEOX,
+    .rope_default = &rope_default,
     .norm = TENON_NORM_RMS,
     .norm_eps = 1e-05,
     .rules = &rules,

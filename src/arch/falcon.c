@@ -39,6 +39,6 @@ const struct tenon_arch tenon_arch_falcon = {
     .norm = TENON_NORM_LAYER,
     .norm_eps = 1e-05,
     .qkv = TENON_QKV_GROUPS,
-    .flags = TENON_ARCH_IMPORT_TIES,
+    .flags = TENON_ARCH_MULTI_QUERY | TENON_ARCH_NORM_SECOND | TENON_ARCH_IMPORT_TIES,
     .rules = &rules,
 };

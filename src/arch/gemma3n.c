@@ -26,5 +26,6 @@ const struct tenon_arch tenon_arch_gemma3n = {
     .layer_period = 5,
     .norm = TENON_NORM_RMS,
     .norm_eps = 1e-06,
+    .flags = TENON_ARCH_INPUT_STACKED,
     .rules = &rules,
 };

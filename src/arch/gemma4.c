@@ -6,6 +6,12 @@ static const struct tenon_arch_rules rules = {
     .sets = {&tenon_names_sandwich_norm, &tenon_names_llama, &tenon_names_gguf},
 };
 
+/* What the config class assumes when the file is silent. */
+static const struct tenon_arch_rope rope_default = {
+    .scaling = TENON_ROPE_PROPORTIONAL,
+    .partial = 0.25,
+};
+
 const struct tenon_arch tenon_arch_gemma4 = {
     .name = "gemma4",
     .title = "Gemma 4",
@@ -24,7 +30,7 @@ const struct tenon_arch tenon_arch_gemma4 = {
     .local_theta = 10000,
     .layer_rule = TENON_LAYERS_LAST_FULL,
     .layer_period = 6,
-    .full_scaling = TENON_ROPE_PROPORTIONAL,
+    .rope_default = &rope_default,
     .norm = TENON_NORM_RMS,
     .norm_eps = 1e-06,
     .rules = &rules,

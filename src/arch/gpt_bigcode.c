@@ -18,6 +18,6 @@ const struct tenon_arch tenon_arch_gpt_bigcode = {
     .norm = TENON_NORM_LAYER,
     .norm_eps = 1e-05,
     .qkv = TENON_QKV_GROUPS,
-    .flags = TENON_ARCH_TYPES_LAST,
+    .flags = TENON_ARCH_MULTI_QUERY | TENON_ARCH_TYPES_LAST,
     .rules = &rules,
 };

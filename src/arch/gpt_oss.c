@@ -12,6 +12,14 @@ static const struct tenon_arch_rules rules = {
     .marks = {"embed_tokens.weight", "layers.0.self_attn.sinks", "layers.0.mlp.router.weight"},
 };
 
+/* What the config class assumes when the file is silent. */
+static const struct tenon_arch_rope rope_default = {
+    .scaling = TENON_ROPE_YARN,
+    .factor = 32,
+    .original = 4096,
+    .no_truncate = true,
+};
+
 const struct tenon_arch tenon_arch_gpt_oss = {
     .name = "gpt_oss",
     .title = "gpt-oss",
@@ -28,6 +36,7 @@ const struct tenon_arch tenon_arch_gpt_oss = {
     .head_dim = 64,
     .layer_rule = TENON_LAYERS_LAST_FULL,
     .layer_period = 2,
+    .rope_default = &rope_default,
     .norm = TENON_NORM_RMS,
     .norm_eps = 1e-05,
     .rules = &rules,

@@ -1,4 +1,4 @@
-/* Jina BERT 2 and 3. */
+/* Jina BERT 2. */
 #include "arch/arch_rules.h"
 
 static const struct tenon_name_rule own_names_rows[] = {
@@ -20,21 +20,11 @@ static const struct tenon_arch_rules rules = {
     .sets = {&own_names, &tenon_names_bert, &tenon_names_gguf},
 };
 
-static const struct tenon_arch_variant variants[] = {
-    {.words = "jina-bert-v3",
-     .position = TENON_POSITION_ROPE,
-     .rope_layout = TENON_ROPE_HALF,
-     .rope_theta = 20000,
-     .rope_partial = 1,
-     .gguf_rope = TENON_GGUF_ROPE_NEOX},
-    {.words = NULL},
-};
-
 const struct tenon_arch tenon_arch_jina_bert = {
     .name = "jina_bert",
-    .title = "Jina BERT 2 and 3",
+    .title = "Jina BERT 2",
     .model_types = "",
-    .gguf_names = "jina-bert-v2 jina-bert-v3 jina-bert",
+    .gguf_names = "jina-bert-v2 jina-bert",
     .tie_v4 = TENON_TIE_YES,
     .tie_v5 = TENON_TIE_YES,
     .gguf_head = TENON_GGUF_HEAD_NONE,
@@ -44,6 +34,5 @@ const struct tenon_arch tenon_arch_jina_bert = {
     .norm = TENON_NORM_LAYER,
     .norm_eps = 1e-12,
     .flags = TENON_ARCH_ENCODER | TENON_ARCH_HEAD_BIAS | TENON_ARCH_POST_NORM,
-    .variants = variants,
     .rules = &rules,
 };

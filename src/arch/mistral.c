@@ -6,8 +6,22 @@ static const struct tenon_arch_rules rules = {
     .sets = {&tenon_names_llama, &tenon_names_gguf, &tenon_names_meta},
 };
 
+/* What the config class assumes when the file is silent. */
+static const struct tenon_arch_rope rope_default = {
+    .scaling = TENON_ROPE_YARN,
+    .factor = 16,
+    .original = 16384,
+    .mscale = 1,
+    .mscale_all_dim = 1,
+    .temperature = 0.1,
+};
+
 static const struct tenon_arch_variant variants[] = {
-    {.words = "ministral3", .rope_theta = 1000000, .norm_eps = 1e-05, .head_dim = 128},
+    {.words = "ministral3",
+     .rope_default = &rope_default,
+     .rope_theta = 1000000,
+     .norm_eps = 1e-05,
+     .head_dim = 128},
     {.words = NULL},
 };
 

@@ -19,6 +19,11 @@ static const struct tenon_arch_rules rules = {
     .sets = {&own_names, &tenon_names_llama, &tenon_names_gguf},
 };
 
+static const struct tenon_arch_variant variants[] = {
+    {.words = "fuyu", .rope_theta = 25000},
+    {.words = NULL},
+};
+
 const struct tenon_arch tenon_arch_persimmon = {
     .name = "persimmon",
     .title = "Persimmon and Fuyu",
@@ -29,11 +34,12 @@ const struct tenon_arch tenon_arch_persimmon = {
     .gguf_head = TENON_GGUF_HEAD_UNKNOWN,
     .position = TENON_POSITION_ROPE,
     .rope_layout = TENON_ROPE_HALF,
-    .rope_theta = 25000,
+    .rope_theta = 10000,
     .rope_partial = 0.5,
     .norm = TENON_NORM_LAYER,
     .norm_eps = 1e-05,
     .qk_norm = TENON_NORM_LAYER,
     .qkv = TENON_QKV_GROUPS,
+    .variants = variants,
     .rules = &rules,
 };

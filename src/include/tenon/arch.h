@@ -132,7 +132,23 @@ enum tenon_arch_flags {
     TENON_ARCH_Q_GATED = 1u << 23,           /* each head's queries are followed by its gate */
     TENON_ARCH_LATENT = 1u << 24,            /* queries and keys pass through a latent (MLA) */
     TENON_ARCH_ROPE_TRAILING = 1u << 25,     /* the last channels of a head turn */
-    TENON_ARCH_EMBD_NORM_MAY = 1u << 26      /* only some checkpoints have a norm of the input */
+    TENON_ARCH_EMBD_NORM_MAY = 1u << 26,     /* only some checkpoints have a norm of the input */
+    TENON_ARCH_INPUT_STACKED = 1u << 27,     /* several vectors a token enter the first block */
+    TENON_ARCH_Q_SCALED = 1u << 28,          /* HF scales queries themselves by 1 / sqrt(D) */
+    TENON_ARCH_NORM_SECOND = 1u << 29,       /* of two norms the second is attention's (Falcon) */
+    TENON_ARCH_MULTI_QUERY = 1u << 30        /* one key head, unless the config says otherwise */
+};
+
+/* The rotary settings of a config class whose file has none; of layers that slide only where they
+ * have no base of their own. 0: not given. */
+struct tenon_arch_rope {
+    enum tenon_rope_scaling scaling;
+    double partial; /* share of the head */
+    double factor, original;
+    double low_freq_factor, high_freq_factor;
+    double mscale, mscale_all_dim;
+    bool no_truncate;
+    double temperature; /* of queries, see qk.h */
 };
 
 /* What differs for some of a family's names. 0 means: as the family. */
@@ -147,6 +163,7 @@ struct tenon_arch_variant {
     uint32_t layer_period, head_dim;
     enum tenon_norm_kind embd_norm;
     double norm_eps;
+    const struct tenon_arch_rope *rope_default;
     unsigned flags_on, flags_off;
 };
 
@@ -174,8 +191,8 @@ struct tenon_arch {
     enum tenon_layer_rule layer_rule;
     uint32_t layer_period;
     uint32_t no_rope_period; /* each n-th layer does not rotate, counted from 1; 0: all do */
-    enum tenon_rope_scaling full_scaling; /* class default of full layers */
-    double alibi_bias;                    /* class default of the largest ALiBi exponent */
+    const struct tenon_arch_rope *rope_default; /* NULL: nothing is stretched */
+    double alibi_bias;                          /* class default of the largest ALiBi exponent */
     uint32_t alibi_layers; /* ALiBi where there are so many layers (Baichuan); 0: see position */
     enum tenon_sinusoid_form sinusoid;
     enum tenon_norm_kind embd_norm; /* of the input, before the first layer */

@@ -22,6 +22,11 @@ TENON_API TENON_MUST_USE enum tenon_status tenon_embed_init(struct tenon_embed *
                                                             const struct tenon_model *model,
                                                             struct tenon_error *err);
 
+/* The same for a matrix of the caller's choice: a table of positions, of token types. */
+TENON_API TENON_MUST_USE enum tenon_status
+tenon_embed_init_tensor(struct tenon_embed *embed, const struct tenon_model *model,
+                        const struct tenon_tensor *matrix, struct tenon_error *err);
+
 /* Looks up `n` ids: row `ids[i]` becomes out[i * cols ... (i + 1) * cols - 1]. Cost follows n,
  * not the vocabulary. Fails with MISUSE naming the first id outside, IO or TRUNCATED. */
 TENON_API TENON_MUST_USE enum tenon_status tenon_embed_rows(const struct tenon_embed *embed,
