@@ -286,7 +286,7 @@ static enum tenon_status check_size(const struct tenon_tensor *t, const struct e
 {
     uint64_t bytes = entry->end - entry->begin;
 
-    if ((t->flags & TENON_TENSOR_SIZE_UNKNOWN) != 0 || t->bytes == bytes)
+    if (t->bytes == bytes)
         return TENON_OK;
     return tenon_fail(err, TENON_ERR_CORRUPT, entry->offsets_at,
                       "data_offsets span %llu bytes, but %llu elements of %s take %llu",
@@ -304,6 +304,13 @@ static void note_alignment(struct tenon_safetensors_reader *r, const struct teno
         count(&r->misaligned, entry);
 }
 
+/* What an unknown type takes is known from its place. */
+static void take_size(struct tenon_tensor *t, const struct entry *entry)
+{
+    t->bytes = entry->end - entry->begin;
+    t->flags = (uint8_t)((t->flags & ~TENON_TENSOR_SIZE_UNKNOWN) | TENON_TENSOR_SIZE_DERIVED);
+}
+
 static enum tenon_status add_tensor(struct tenon_safetensors_reader *r, const struct entry *entry,
                                     struct tenon_error *err)
 {
@@ -313,7 +320,7 @@ static enum tenon_status add_tensor(struct tenon_safetensors_reader *r, const st
                                   .offset = r->data_start + entry->begin,
                                   .record_offset = entry->offset,
                                   .file = r->file};
-    const struct tenon_tensor *added;
+    struct tenon_tensor *added;
     enum tenon_status st;
 
     tensor.dtype = (uint16_t)tenon_dtype_from_safetensors(entry->dtype.data, entry->dtype.len);
@@ -324,7 +331,9 @@ static enum tenon_status add_tensor(struct tenon_safetensors_reader *r, const st
     st = tenon_model_add_tensor(r->model, &tensor, err);
     if (st != TENON_OK)
         return st;
-    added = tenon_model_tensor(r->model, tenon_model_n_tensors(r->model) - 1);
+    added = tenon_model_edit_tensor(r->model, tenon_model_n_tensors(r->model) - 1);
+    if ((added->flags & TENON_TENSOR_SIZE_UNKNOWN) != 0)
+        take_size(added, entry);
     note_alignment(r, added, entry);
     return check_size(added, entry, err);
 }

@@ -235,7 +235,7 @@ START_TEST(oddities_become_findings)
     t = tenon_model_find(model, "b", 1);
     ck_assert_int_eq(t->dtype, TENON_DTYPE_UNKNOWN);
     ck_assert(tenon_str_equal(t->dtype_text, "F5"));
-    ck_assert((t->flags & TENON_TENSOR_SIZE_UNKNOWN) != 0);
+    ck_assert((t->flags & TENON_TENSOR_SIZE_DERIVED) != 0);
     tenon_model_free(model);
     free(bytes);
 }

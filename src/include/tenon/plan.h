@@ -54,12 +54,15 @@ struct tenon_plan_tensor {
     const uint64_t *dims; /* outermost first */
     uint64_t bytes;       /* of the payload */
     uint32_t file;        /* index into the plan's files */
-    uint64_t offset;      /* absolute in that file; set by the layout */
+    uint64_t offset;      /* absolute in that file; set by the layout. Two copies of one range may
+                           * have the same place, bytes and all */
     enum tenon_combine combine;
     const struct tenon_plan_source *sources;
     size_t n_sources;
     const struct tenon_step *steps;
     size_t n_steps;
+    bool apart; /* in an edited copy: has bytes of its own, also where the old file has them for
+                 * another tensor, too */
 };
 
 enum tenon_plan_file_kind {

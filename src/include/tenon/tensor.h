@@ -32,8 +32,9 @@ enum tenon_tensor_flags {
     TENON_TENSOR_BIAS = 1u << 0,         /* the bias that goes with the role */
     TENON_TENSOR_SIZE_UNKNOWN = 1u << 1, /* unknown dtype: `bytes` is 0 and means nothing */
     TENON_TENSOR_BIG_ENDIAN = 1u << 2,   /* multi-byte fields of the payload are big-endian */
-    TENON_TENSOR_SIZE_DERIVED = 1u << 3  /* unknown dtype: `bytes` reaches to the next payload or
-                                          * the end of the file, padding included */
+    TENON_TENSOR_SIZE_DERIVED = 1u << 3  /* unknown dtype: `bytes` is what the header says, or else
+                                          * reaches to the next payload or the end of the file,
+                                          * padding included */
 };
 
 /* How the stored codes of a tensor become values together with a tensor of scales beside it
