@@ -132,7 +132,7 @@ void run_t5_bias(struct golden_case *c)
 void run_deberta(struct golden_case *c)
 {
     struct tenon_deberta d = {
-        .max_distance = case_u32(c, "max_relative_positions", case_u32(c, "max_position", 0)),
+        .max_distance = case_u32(c, "max_relative_positions", case_u32(c, "max_position", 512)),
         .buckets = case_u32(c, "position_buckets", case_u32(c, "bucket_size", 0)),
     };
     uint32_t queries = case_u32(c, "q_len", 0), keys = case_u32(c, "k_len", 0);

@@ -188,8 +188,8 @@ static void compare_rope(struct golden_case *c, const struct tenon_rope *rope)
     compare_number(c, "low_freq_factor", rope->low_freq_factor);
     compare_number(c, "high_freq_factor", rope->high_freq_factor);
     compare_number(c, "alpha", rope->alpha);
-    compare_number(c, "beta_fast", rope->beta_fast);
-    compare_number(c, "beta_slow", rope->beta_slow);
+    compare_number(c, "beta_fast", isnan(rope->beta_fast) ? 32 : rope->beta_fast);
+    compare_number(c, "beta_slow", isnan(rope->beta_slow) ? 1 : rope->beta_slow);
     compare_number(c, "mscale", rope->mscale);
     compare_number(c, "mscale_all_dim", rope->mscale_all_dim);
     compare_number(c, "truncate", !rope->no_truncate);

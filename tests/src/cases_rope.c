@@ -1,10 +1,10 @@
 /* Golden cases: frequency tables, properties of them, precision of tables. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "position_cases.h"
 #include "tenon/layer.h"
-#include "tenon/position_ids.h"
 
 static const double *list_of(struct golden_case *c, const char *name, uint32_t *out_n)
 {
@@ -52,6 +52,29 @@ static void read_widths(struct golden_case *c, struct tenon_rope *rope)
         rope->rotary_dim = (uint32_t)(share * rope->head_dim);
 }
 
+static enum tenon_rope_pairing pairing_of(struct golden_case *c)
+{
+    static const struct {
+        const char *name;
+        enum tenon_rope_pairing pairing;
+    } styles[] = {
+        {"", TENON_PAIR_HALF},
+        {"half", TENON_PAIR_HALF},
+        {"half per axis block", TENON_PAIR_BLOCK_HALF},
+        {"interleaved", TENON_PAIR_INTERLEAVED},
+        {"interleaved_to_half", TENON_PAIR_INTERLEAVED_TO_HALF},
+    };
+    struct tenon_str text = case_text(c, "style");
+    char style[64];
+
+    snprintf(style, sizeof(style), "%.*s", (int)text.len, text.data);
+    for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++)
+        if (strcmp(styles[i].name, style) == 0)
+            return styles[i].pairing;
+    case_fail(c, "no pairing is called '%s'", style);
+    return TENON_PAIR_HALF;
+}
+
 struct tenon_rope case_rope(struct golden_case *c)
 {
     const char *sections = case_has(c, "mrope_section") ? "mrope_section" : "dimension_sections";
@@ -67,8 +90,8 @@ struct tenon_rope case_rope(struct golden_case *c)
         rope.axes = case_true(c, "interleaved_mrope") || case_has(c, "dimension_sections")
                         ? TENON_AXES_INTERLEAVED
                         : TENON_AXES_CHUNKED;
-    if (case_is(c, "style", "interleaved"))
-        rope.pairing = TENON_PAIR_INTERLEAVED;
+    rope.pairing = pairing_of(c);
+    rope.trailing = case_true(c, "trailing");
     if (case_number(c, "sign", 1) < 0)
         rope.pairing = TENON_PAIR_REVERSED;
     return rope;

@@ -251,7 +251,6 @@ static void run_scheme(struct golden_case *c, struct tenon_rope rope)
         run_llama4_vision(c, rope);
     } else if (case_is(c, "scheme", "gemma4_vision")) {
         use_blocks(&rope, TENON_AXES_BLOCKS);
-        rope.pairing = TENON_PAIR_BLOCK_HALF;
         run_two_coordinates(c, rope, "pos_dim0", "pos_dim1");
     } else {
         case_fail(c, "an unknown scheme");
