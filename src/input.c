@@ -217,7 +217,9 @@ static enum tenon_status find_projection(struct tenon_input *in, struct tenon_er
     if (w == NULL)
         return TENON_OK;
     in->has_projection = true;
-    st = tenon_project_init(&in->projection, in->model, w, b, false, in->words.cols, err);
+    st = tenon_project_init(&in->projection, in->model,
+                            &(struct tenon_project_place){.weight = w, .bias = b}, in->words.cols,
+                            err);
     if (st == TENON_OK)
         in->width = (size_t)in->projection.out;
     return st;

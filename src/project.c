@@ -70,10 +70,12 @@ enum tenon_status tenon_read_vector(const struct tenon_model *model,
 }
 
 enum tenon_status tenon_project_init(struct tenon_project *project, const struct tenon_model *model,
-                                     const struct tenon_tensor *weight,
-                                     const struct tenon_tensor *bias, bool transposed, uint64_t in,
+                                     const struct tenon_project_place *place, uint64_t in,
                                      struct tenon_error *err)
 {
+    const struct tenon_tensor *weight = place->weight, *bias = place->bias;
+    bool transposed = place->transposed;
+
     *project = (struct tenon_project){.transposed = transposed};
     if (!tenon_logical_init(&project->weight, model, weight) || project->weight.values != 1)
         return blame(tenon_fail(err, TENON_ERR_UNSUPPORTED_FEATURE, weight->record_offset,

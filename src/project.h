@@ -37,10 +37,15 @@ enum tenon_status tenon_read_vector(const struct tenon_model *model,
                                     const struct tenon_tensor *tensor, uint64_t n, double add,
                                     double **out, struct tenon_error *err);
 
-/* `bias` may be NULL. The input must be `in` wide (0: any). */
+/* Where a projection is stored. */
+struct tenon_project_place {
+    const struct tenon_tensor *weight, *bias; /* `bias` may be NULL */
+    bool transposed;
+};
+
+/* The input must be `in` wide (0: any). */
 enum tenon_status tenon_project_init(struct tenon_project *project, const struct tenon_model *model,
-                                     const struct tenon_tensor *weight,
-                                     const struct tenon_tensor *bias, bool transposed, uint64_t in,
+                                     const struct tenon_project_place *place, uint64_t in,
                                      struct tenon_error *err);
 void tenon_project_release(struct tenon_project *project);
 

@@ -205,12 +205,22 @@ uint64_t tenon_qk_row(const struct tenon_qk *qk, bool key, uint32_t i)
     return ((key ? heads : 0) + i) * d;
 }
 
+static enum tenon_status make_part(const struct tenon_qk *qk, enum tenon_role role, uint64_t in,
+                                   struct tenon_project *out, struct tenon_error *err)
+{
+    const struct tenon_project_place place = {
+        .weight = find(qk, role, false),
+        .bias = find(qk, role, true),
+        .transposed = has_flag(qk, TENON_ARCH_CONV1D) && !is_gguf(qk),
+    };
+
+    return tenon_project_init(out, qk->model, &place, in, err);
+}
+
 static enum tenon_status make_projection(struct tenon_qk *qk, enum tenon_role role,
                                          struct tenon_project *out, struct tenon_error *err)
 {
-    return tenon_project_init(out, qk->model, find(qk, role, false), find(qk, role, true),
-                              has_flag(qk, TENON_ARCH_CONV1D) && !is_gguf(qk), qk->input->width,
-                              err);
+    return make_part(qk, role, qk->input->width, out, err);
 }
 
 static enum tenon_status check_rows(const struct tenon_qk *qk, const struct tenon_project *p,
@@ -297,13 +307,6 @@ static enum tenon_status read_latent_norm(const struct tenon_qk *qk, enum tenon_
     return st;
 }
 
-static enum tenon_status make_part(const struct tenon_qk *qk, enum tenon_role role, uint64_t in,
-                                   struct tenon_project *out, struct tenon_error *err)
-{
-    return tenon_project_init(out, qk->model, find(qk, role, false), find(qk, role, true), false,
-                              in, err);
-}
-
 static enum tenon_status find_latent_queries(struct tenon_qk *qk, struct tenon_error *err)
 {
     uint64_t due = (uint64_t)qk->shape.heads * qk->shape.head_dim;
@@ -358,15 +361,13 @@ static void find_numbers(struct tenon_qk *qk)
     const struct tenon_arch_rope *defaults = qk->input->facts.rope_default;
     struct tenon_setting s;
 
-    qk->clip = qk->x_scale = qk->q_scale = qk->k_scale = (double)NAN;
+    qk->clip = qk->x_scale = qk->k_scale = (double)NAN;
     (void)tenon_resolve_number(qk->model, "clip_qkv attn_config.clip_qkv attention.clamp_kqv",
                                &qk->clip);
     if (!is_gguf(qk)) { /* multiplied into the weights there */
         (void)tenon_resolve_number(qk->model, "attention_in_multiplier", &qk->x_scale);
         (void)tenon_resolve_number(qk->model, "key_multiplier", &qk->k_scale);
     }
-    if (has_flag(qk, TENON_ARCH_Q_SCALED) && !is_gguf(qk))
-        qk->q_scale = 1 / sqrt((double)qk->shape.head_dim);
     if (defaults != NULL && !is_gguf(qk) &&
         !tenon_model_setting(qk->model, "rope_parameters", &s) &&
         !tenon_model_setting(qk->model, "rope_scaling", &s)) {

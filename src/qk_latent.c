@@ -53,11 +53,12 @@ static enum tenon_status project(const struct tenon_qk *qk, const struct tenon_p
     return tenon_project_rows(p, 0, p->out, &job, err);
 }
 
-static enum tenon_status make_queries(const struct tenon_qk *qk, const double *x, size_t n,
-                                      const struct latent_work *w, double *out,
-                                      struct tenon_error *err)
+static enum tenon_status make_queries(const struct tenon_qk *qk, const struct tenon_qk_job *job,
+                                      const struct latent_work *w, struct tenon_error *err)
 {
-    size_t rank = (size_t)qk->q_a.out;
+    const double *x = job->x;
+    double *out = job->q;
+    size_t rank = (size_t)qk->q_a.out, n = job->tokens->n;
     enum tenon_status st;
 
     if (rank == 0)
@@ -70,12 +71,13 @@ static enum tenon_status make_queries(const struct tenon_qk *qk, const double *x
 }
 
 /* The parts of the keys that do not turn, from the latents; `w->kv` keeps the slices that do. */
-static enum tenon_status make_keys(const struct tenon_qk *qk, const double *x, size_t n,
-                                   const struct latent_work *w, double *out,
-                                   struct tenon_error *err)
+static enum tenon_status make_keys(const struct tenon_qk *qk, const struct tenon_qk_job *job,
+                                   const struct latent_work *w, struct tenon_error *err)
 {
+    const double *x = job->x;
+    double *out = job->k;
     size_t rank = (size_t)qk->k.in, d = qk->shape.head_dim, nope = d - qk->rope_dim;
-    size_t all = qk->shape.heads * d;
+    size_t all = qk->shape.heads * d, n = job->tokens->n;
     enum tenon_status st = project(qk, &qk->kv_a, x, n, w->kv, err);
 
     for (size_t i = 0; st == TENON_OK && i < n; i++) {
@@ -84,43 +86,51 @@ static enum tenon_status make_keys(const struct tenon_qk *qk, const double *x, s
                                  err);
     }
     for (uint32_t h = 0; st == TENON_OK && nope > 0 && h < qk->shape.heads; h++) {
-        const struct tenon_project_job job = {.precision = qk->input->options.precision,
-                                              .x = w->latent,
-                                              .n = n,
-                                              .out = out + h * d,
-                                              .stride = all};
+        const struct tenon_project_job part = {.precision = qk->input->options.precision,
+                                               .x = w->latent,
+                                               .n = n,
+                                               .out = out + h * d,
+                                               .stride = all};
 
-        st = tenon_project_rows(&qk->k, (uint64_t)h * (nope + qk->value_dim), nope, &job, err);
+        st = tenon_project_rows(&qk->k, (uint64_t)h * (nope + qk->value_dim), nope, &part, err);
     }
     return st;
 }
 
-enum tenon_status tenon_qk_latent_rows(const struct tenon_qk *qk, const struct tenon_tokens *tokens,
-                                       const double *x, const struct tenon_rope_table *table,
-                                       double *out_q, double *out_k, struct tenon_error *err)
+/* Turns the slices of token `i`, and hands the keys' to all heads. */
+static void turn_token(const struct tenon_qk *qk, const struct tenon_qk_job *job,
+                       const struct latent_work *w, size_t i)
 {
     size_t d = qk->shape.head_dim, nope = d - qk->rope_dim, heads = qk->shape.heads;
-    struct latent_work w = {0};
-    enum tenon_status st = make_work(qk, tokens->n, table->n_pairs, &w, err);
+    double *slice = w->kv + i * (size_t)qk->kv_a.out + qk->k.in;
+    double *sines = w->angles + job->table->n_pairs;
 
-    if (st == TENON_OK)
-        st = make_queries(qk, x, tokens->n, &w, out_q, err);
-    if (st == TENON_OK)
-        st = make_keys(qk, x, tokens->n, &w, out_k, err);
-    for (size_t i = 0; st == TENON_OK && i < tokens->n; i++) {
-        double *slice = w.kv + i * (size_t)qk->kv_a.out + qk->k.in;
-        double *sines = w.angles + table->n_pairs;
-
-        if (qk->rope != NULL) {
-            tenon_tokens_angles(tokens, table, i, w.angles, sines);
-            tenon_turn_head(table, w.angles, sines, slice, w.turn);
-        }
-        for (size_t h = 0; h < heads; h++) {
-            if (qk->rope != NULL)
-                tenon_turn_head(table, w.angles, sines, out_q + (i * heads + h) * d + nope, w.turn);
-            memcpy(out_k + (i * heads + h) * d + nope, slice, qk->rope_dim * sizeof(*slice));
-        }
+    if (qk->rope != NULL) {
+        tenon_tokens_angles(job->tokens, job->table, i, w->angles, sines);
+        tenon_turn_head(job->table, w->angles, sines, slice, w->turn);
     }
+    for (size_t h = 0; h < heads; h++) {
+        size_t at = (i * heads + h) * d + nope;
+
+        if (qk->rope != NULL)
+            tenon_turn_head(job->table, w->angles, sines, job->q + at, w->turn);
+        memcpy(job->k + at, slice, qk->rope_dim * sizeof(*slice));
+    }
+}
+
+enum tenon_status tenon_qk_latent_rows(const struct tenon_qk *qk, const struct tenon_qk_job *job,
+                                       struct tenon_error *err)
+{
+    struct latent_work w = {0};
+    size_t n = job->tokens->n;
+    enum tenon_status st = make_work(qk, n, job->table->n_pairs, &w, err);
+
+    if (st == TENON_OK)
+        st = make_queries(qk, job, &w, err);
+    if (st == TENON_OK)
+        st = make_keys(qk, job, &w, err);
+    for (size_t i = 0; st == TENON_OK && i < n; i++)
+        turn_token(qk, job, &w, i);
     release_work(&w);
     return st;
 }

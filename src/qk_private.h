@@ -18,8 +18,8 @@ struct tenon_qk {
     uint32_t q_stride; /* heads' worth of rows from one query head to the next */
     struct tenon_project q, k;
     struct tenon_norming q_norm, k_norm;
-    double clip;                      /* NaN: no limit */
-    double x_scale, q_scale, k_scale; /* NaN: 1 */
+    double clip;             /* NaN: no limit */
+    double x_scale, k_scale; /* NaN: 1 */
     /* Latents: a head is [as projected | turned]; q_norm and k_norm are norms of the latents. */
     bool latent;
     uint32_t rope_dim, value_dim;
@@ -28,10 +28,17 @@ struct tenon_qk {
     const struct tenon_rope *rope;         /* NULL: nothing turns */
 };
 
-/* As tenon_qk_rows, for latents: from the hidden vectors `x` by `table`. */
-enum tenon_status tenon_qk_latent_rows(const struct tenon_qk *qk, const struct tenon_tokens *tokens,
-                                       const double *x, const struct tenon_rope_table *table,
-                                       double *out_q, double *out_k, struct tenon_error *err);
+/* What is made of a sequence, of the hidden vectors `x`. */
+struct tenon_qk_job {
+    const struct tenon_tokens *tokens;
+    const double *x;
+    const struct tenon_rope_table *table;
+    double *q, *k;
+};
+
+/* As tenon_qk_rows, for latents. */
+enum tenon_status tenon_qk_latent_rows(const struct tenon_qk *qk, const struct tenon_qk_job *job,
+                                       struct tenon_error *err);
 
 /* Where the rows of query head `i` or key head `i` begin. */
 uint64_t tenon_qk_row(const struct tenon_qk *qk, bool key, uint32_t i);

@@ -37,10 +37,8 @@ static void limit(const struct tenon_qk *qk, const struct side *s, size_t n)
 {
     size_t values = n * s->heads * qk->shape.head_dim;
 
-    double scale = s->key ? qk->k_scale : qk->q_scale;
-
-    for (size_t i = 0; !isnan(scale) && i < values; i++)
-        s->out[i] = tenon_round(qk->input->options.precision, s->out[i] * scale);
+    for (size_t i = 0; s->key && !isnan(qk->k_scale) && i < values; i++)
+        s->out[i] = tenon_round(qk->input->options.precision, s->out[i] * qk->k_scale);
     for (size_t i = 0; !isnan(qk->clip) && i < values; i++)
         s->out[i] = fmin(fmax(s->out[i], -qk->clip), qk->clip);
 }
@@ -159,7 +157,7 @@ enum tenon_status tenon_qk_rows(const struct tenon_qk *qk, const struct tenon_to
     if (st == TENON_OK)
         st = make_hidden(qk, tokens, x, err);
     if (st == TENON_OK && qk->latent)
-        st = tenon_qk_latent_rows(qk, tokens, x, &table, out_q, out_k, err);
+        st = tenon_qk_latent_rows(qk, &(struct tenon_qk_job){tokens, x, &table, out_q, out_k}, err);
     for (size_t i = 0; st == TENON_OK && !qk->latent && i < 2; i++)
         st = make_side(qk, &sides[i], tokens, x, &table, err);
     tenon_mem_free(x);

@@ -32,7 +32,7 @@ const struct tenon_arch tenon_arch_esm = {
     .embd_norm = TENON_NORM_LAYER,
     .norm = TENON_NORM_LAYER,
     .norm_eps = 1e-12,
-    .flags = TENON_ARCH_POSITION_PAD | TENON_ARCH_Q_SCALED | TENON_ARCH_ENCODER |
-             TENON_ARCH_HEAD_BIAS | TENON_ARCH_EMBD_NORM_MAY,
+    .flags = TENON_ARCH_POSITION_PAD | TENON_ARCH_ENCODER | TENON_ARCH_HEAD_BIAS |
+             TENON_ARCH_EMBD_NORM_MAY,
     .rules = &rules,
 };

@@ -41,6 +41,6 @@ const struct tenon_arch tenon_arch_opt = {
     .embd_proj = TENON_PROJ_BEFORE_POSITION,
     .norm = TENON_NORM_LAYER,
     .norm_eps = 1e-05,
-    .flags = TENON_ARCH_Q_SCALED | TENON_ARCH_FACTORISED | TENON_ARCH_POSITION_EXTRA,
+    .flags = TENON_ARCH_FACTORISED | TENON_ARCH_POSITION_EXTRA,
     .rules = &rules,
 };

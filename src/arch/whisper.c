@@ -31,6 +31,6 @@ const struct tenon_arch tenon_arch_whisper = {
     .embed_scale = TENON_SCALE_IF_CONFIG,
     .norm = TENON_NORM_LAYER,
     .norm_eps = 1e-05,
-    .flags = TENON_ARCH_Q_SCALED | TENON_ARCH_ENCODER_DECODER,
+    .flags = TENON_ARCH_ENCODER_DECODER,
     .rules = &rules,
 };

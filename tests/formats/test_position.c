@@ -86,7 +86,7 @@ static const struct {
     {"{\"model_type\":\"phi\",\"hidden_size\":2560,\"num_attention_heads\":32,"
      "\"num_hidden_layers\":2,\"partial_rotary_factor\":0.4}",
      10000, 32, 80, TENON_ROPE_DEFAULT, TENON_PAIR_HALF, 0, 0},
-    {"{\"model_type\":\"persimmon\"," WIDTHS "}", 25000, 64, 128, TENON_ROPE_DEFAULT,
+    {"{\"model_type\":\"fuyu\"," WIDTHS "}", 25000, 64, 128, TENON_ROPE_DEFAULT,
      TENON_PAIR_HALF, 0, 0},
     {"{\"model_type\":\"cohere\",\"hidden_size\":8192,\"num_attention_heads\":64}", 500000, 128,
      128, TENON_ROPE_DEFAULT, TENON_PAIR_INTERLEAVED, 0, 0},

@@ -134,9 +134,8 @@ enum tenon_arch_flags {
     TENON_ARCH_ROPE_TRAILING = 1u << 25,     /* the last channels of a head turn */
     TENON_ARCH_EMBD_NORM_MAY = 1u << 26,     /* only some checkpoints have a norm of the input */
     TENON_ARCH_INPUT_STACKED = 1u << 27,     /* several vectors a token enter the first block */
-    TENON_ARCH_Q_SCALED = 1u << 28,          /* HF scales queries themselves by 1 / sqrt(D) */
-    TENON_ARCH_NORM_SECOND = 1u << 29,       /* of two norms the second is attention's (Falcon) */
-    TENON_ARCH_MULTI_QUERY = 1u << 30        /* one key head, unless the config says otherwise */
+    TENON_ARCH_NORM_SECOND = 1u << 28,       /* of two norms the second is attention's (Falcon) */
+    TENON_ARCH_MULTI_QUERY = 1u << 29        /* one key head, unless the config says otherwise */
 };
 
 /* The rotary settings of a config class whose file has none; of layers that slide only where they
