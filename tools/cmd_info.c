@@ -6,6 +6,7 @@
 
 #include "tenon/arch.h"
 #include "tenon/embed.h"
+#include "tenon/position.h"
 #include "tenon/tying.h"
 #include "tool.h"
 
@@ -86,26 +87,26 @@ static void count_tensors(struct page *p)
         p->findings[tenon_model_finding(p->model, i)->severity]++;
 }
 
-static int64_t find_max_positions(const struct page *p)
+/* The rotation of the first layer that turns: where layers differ, full attention's. */
+static const struct tenon_rope *find_rope(const struct tenon_positions *p)
 {
-    const struct tenon_tensor *table =
-        tenon_model_find_role(p->model, TENON_ROLE_POSITION_EMBD, TENON_PART_MAIN, false);
-
-    if (table != NULL && table->n_dims == 2 && table->dims[0] <= INT64_MAX && p->arch != NULL &&
-        table->dims[0] >= p->arch->position_offset)
-        return (int64_t)table->dims[0] - p->arch->position_offset;
-    return p->h->context_length;
+    for (size_t i = 0; i < p->n_ropes; i++)
+        if (strcmp(p->ropes[i].layer_type, "full_attention") == 0)
+            return &p->ropes[i].rope;
+    return p->n_ropes != 0 ? &p->ropes[0].rope : NULL;
 }
 
-/* Pairs of rotated values as they lie in this file: converters permute some families' rows. */
-static enum tenon_rope_layout find_layout(const struct page *p)
+static const char *find_layout(const struct tenon_rope *rope)
 {
-    enum tenon_dialect dialect = tenon_model_dialect(p->model);
+    static const enum tenon_rope_layout layouts[] = {
+        [TENON_PAIR_HALF] = TENON_ROPE_HALF,
+        [TENON_PAIR_INTERLEAVED] = TENON_ROPE_INTERLEAVED,
+        [TENON_PAIR_INTERLEAVED_TO_HALF] = TENON_ROPE_INTERLEAVED,
+        [TENON_PAIR_REVERSED] = TENON_ROPE_HALF,
+    };
 
-    if (p->arch->rope_layout == TENON_ROPE_HALF && (p->arch->flags & TENON_ARCH_PERMUTED_QK) != 0 &&
-        (dialect == TENON_DIALECT_GGUF || dialect == TENON_DIALECT_META))
-        return TENON_ROPE_INTERLEAVED;
-    return p->arch->rope_layout;
+    return tenon_rope_layout_name(rope->axes != TENON_AXES_ONE ? TENON_ROPE_SECTIONED
+                                                               : layouts[rope->pairing]);
 }
 
 /* Stated, or what loaders take when nothing is. */
@@ -118,31 +119,37 @@ static int64_t find_head_dim(const struct page *p)
     return h->head_dim;
 }
 
+/* Where positions cannot be worked out, what the file says of them is shown as it is. */
 static void find_position(struct page *p)
 {
-    const struct tenon_arch *arch = p->arch;
-    bool rope = arch != NULL && arch->position == TENON_POSITION_ROPE;
-    double partial = p->h->rope_partial_factor;
+    struct tenon_positions *positions = NULL;
+    const struct tenon_rope *rope;
+    struct tenon_error why = {0};
 
     p->position = (struct position){.theta = p->h->rope_theta,
                                     .rotary_dim = p->h->rotary_dim,
-                                    .max_positions = find_max_positions(p),
+                                    .max_positions = p->h->context_length,
                                     .scaling = p->h->rope_scaling};
-    if (p->h->alibi) {
-        p->position.kind = tenon_position_name(TENON_POSITION_ALIBI);
-    } else if (arch != NULL) {
-        p->position.kind = tenon_position_name(arch->position);
-        if (arch->rope_layout != TENON_ROPE_NO_LAYOUT)
-            p->position.layout = tenon_rope_layout_name(find_layout(p));
-    }
-    if (!rope)
+    if (p->arch == NULL && !p->h->alibi)
         return;
-    if (isnan(p->position.theta) && arch->rope_theta > 0)
-        p->position.theta = arch->rope_theta;
-    if (isnan(partial))
-        partial = arch->rope_partial;
-    if (p->position.rotary_dim < 0 && p->head_dim > 0 && partial > 0)
-        p->position.rotary_dim = (int64_t)((double)p->head_dim * partial);
+    if (tenon_positions_resolve(p->model, NULL, &positions, &why) != TENON_OK) {
+        if (p->arch != NULL)
+            p->position.kind = tenon_position_name(p->arch->position);
+        return;
+    }
+    p->position.kind = tenon_position_name(positions->kind);
+    p->position.max_positions = positions->max_positions;
+    rope = find_rope(positions);
+    if (rope != NULL) {
+        const char *word = tenon_rope_scaling_name(rope->scaling);
+
+        p->position.layout = find_layout(rope);
+        p->position.theta = rope->theta;
+        p->position.rotary_dim = rope->rotary_dim;
+        if (rope->scaling != TENON_ROPE_DEFAULT)
+            p->position.scaling = (struct tenon_str){word, strlen(word)};
+    }
+    tenon_positions_free(positions);
 }
 
 static enum tenon_status fill_page(struct tenon_tool *tool, struct page *p, struct tenon_error *err)
