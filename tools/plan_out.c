@@ -105,11 +105,31 @@ static void write_result(struct tenon_tool *tool, const struct tenon_plan *plan,
     }
 }
 
+/* What a run tells meanwhile. */
+struct running {
+    struct tenon_tool *tool;
+    struct tenon_progress progress;
+};
+
+static bool show_progress(uint64_t done, uint64_t total, void *user)
+{
+    struct running *running = user;
+
+    return tenon_progress_show(done, total, &running->progress);
+}
+
+static void show_note(const char *text, void *user)
+{
+    const struct running *running = user;
+
+    tenon_tool_note(running->tool, "%s", text);
+}
+
 static enum tenon_status run(struct tenon_tool *tool, const struct tenon_plan *plan,
                              struct tenon_error *err)
 {
     struct tenon_run_options options;
-    struct tenon_progress progress;
+    struct running running = {.tool = tool};
     enum tenon_status st;
 
     tenon_run_options_init(&options);
@@ -118,11 +138,12 @@ static enum tenon_status run(struct tenon_tool *tool, const struct tenon_plan *p
     options.in_place = tool->write.in_place;
     options.no_sync = tool->write.no_sync;
     options.verify = tool->write.verify;
-    options.progress = tenon_progress_show;
-    options.user = &progress;
-    tenon_progress_init(&progress, "writing", tool->common.quiet);
+    options.progress = show_progress;
+    options.note = show_note;
+    options.user = &running;
+    tenon_progress_init(&running.progress, "writing", tool->common.quiet);
     st = tenon_plan_run(plan, &options, err);
-    tenon_progress_end(&progress);
+    tenon_progress_end(&running.progress);
     return st;
 }
 
