@@ -308,7 +308,7 @@ static enum tenon_status add_tensor(struct edit *e, size_t i, struct tenon_error
         .dtype_raw = t->dtype_raw,
         .n_dims = t->n_dims,
         .dims = t->dims,
-        .file = t->file,
+        .file = e->mirror.files[t->file].number,
         .sources = &source,
         .n_sources = 1,
     };
@@ -318,12 +318,12 @@ static enum tenon_status add_tensor(struct edit *e, size_t i, struct tenon_error
 
 static enum tenon_status write_all(struct edit *e, struct tenon_error *err)
 {
-    size_t n = tenon_model_n_tensors(e->model), left = 0;
+    size_t n = tenon_model_n_tensors(e->model);
     enum tenon_status st;
 
     for (size_t i = 0; i < n; i++)
-        left += !e->dropped[i];
-    st = tenon_mirror_add_files(&e->mirror, left, err);
+        e->mirror.files[tenon_model_tensor(e->model, i)->file].n_tensors += !e->dropped[i];
+    st = tenon_mirror_add_files(&e->mirror, err);
     for (size_t i = 0; st == TENON_OK && i < n; i++)
         if (!e->dropped[i])
             st = add_tensor(e, i, err);

@@ -271,35 +271,54 @@ static void count_tensors(struct tenon_mirror_file *file, uint64_t n)
         file->metas[i].value.as.i64 = (int64_t)n;
 }
 
-enum tenon_status tenon_mirror_add_files(struct tenon_mirror *mirror, uint64_t n_tensors,
-                                         struct tenon_error *err)
+/* Whether file `i` loses its last tensor, and an index says which files there are. */
+static bool is_needless(const struct tenon_mirror *m, uint32_t i)
+{
+    if (m->files[i].n_tensors > 0 || m->n_files == 1 || !has_index(m->model))
+        return false;
+    for (size_t t = 0; t < m->model->n_tensors; t++)
+        if (m->model->tensors[t].file == i)
+            return true;
+    return false;
+}
+
+static enum tenon_status add_file(struct tenon_mirror *m, uint32_t i, uint64_t n_tensors,
+                                  struct tenon_error *err)
+{
+    const struct tenon_file *old = &m->model->files[i];
+    struct tenon_mirror_file *new = &m->files[i];
+    struct tenon_plan_file file = {
+        .kind = TENON_PLAN_MODEL,
+        .path = new->path,
+        .format = old->format,
+        .version = old->version > 1 ? old->version : 0,
+        .big_endian = old->big_endian,
+        .alignment = m->alignment != 0 ? m->alignment : old->alignment,
+        .metas = new->metas,
+        .like = m->model,
+        .like_file = i,
+    };
+
+    new->number = TENON_NO_INDEX;
+    if (is_needless(m, i))
+        return m->in_place ? tenon_plan_add_stale(m->plan, new->path, err) : TENON_OK;
+    count_tensors(new, n_tensors);
+    file.n_metas = new->n_metas;
+    return tenon_plan_add_file(m->plan, &file, &new->number, err);
+}
+
+enum tenon_status tenon_mirror_add_files(struct tenon_mirror *mirror, struct tenon_error *err)
 {
     enum tenon_status st = TENON_OK;
+    uint64_t n_tensors = 0;
 
-    for (uint32_t i = 0; st == TENON_OK && i < mirror->n_files; i++) {
-        const struct tenon_file *old = &mirror->model->files[i];
-        struct tenon_mirror_file *new = &mirror->files[i];
-        struct tenon_plan_file file = {
-            .kind = TENON_PLAN_MODEL,
-            .path = new->path,
-            .format = old->format,
-            .version = old->version > 1 ? old->version : 0,
-            .big_endian = old->big_endian,
-            .alignment = mirror->alignment != 0 ? mirror->alignment : old->alignment,
-            .metas = new->metas,
-            .like = mirror->model,
-            .like_file = i,
-        };
-
-        if (old->version == 1)
-            st = tenon_plan_add_note(mirror->plan, err,
-                                     "version 1 of GGUF is not written: the output has the newest");
-        if (st != TENON_OK)
-            return st;
-        count_tensors(new, n_tensors);
-        file.n_metas = new->n_metas;
-        st = tenon_plan_add_file(mirror->plan, &file, NULL, err);
-    }
+    for (size_t i = 0; i < mirror->n_files; i++)
+        n_tensors += mirror->files[i].n_tensors;
+    if (mirror->n_files > 0 && mirror->model->files[0].version == 1)
+        st = tenon_plan_add_note(mirror->plan, err,
+                                 "version 1 of GGUF is not written: the output has the newest");
+    for (uint32_t i = 0; st == TENON_OK && i < mirror->n_files; i++)
+        st = add_file(mirror, i, n_tensors, err);
     return st;
 }
 

@@ -9,6 +9,8 @@ struct tenon_mirror_file {
     const char *path;               /* of the output */
     struct tenon_meta_entry *metas; /* its own, in order; to be changed by the functions below */
     size_t n_metas, room;
+    uint64_t n_tensors; /* that will be in it: counted by the caller before files are added */
+    uint32_t number;    /* in the plan, once added; TENON_NO_INDEX: left out */
 };
 
 /* Zero-initialise; release in any case. */
@@ -42,9 +44,9 @@ void tenon_mirror_remove_meta(struct tenon_mirror_file *file, size_t at);
 /* A pair of text, borrowed. */
 struct tenon_meta_entry tenon_mirror_text(struct tenon_str key, struct tenon_str value);
 
-/* Adds the files to the plan. Where pairs count the tensors of a set, they say `n_tensors`. */
-enum tenon_status tenon_mirror_add_files(struct tenon_mirror *mirror, uint64_t n_tensors,
-                                         struct tenon_error *err);
+/* Adds the files to the plan. Pairs that count the tensors of a set follow. A file that an index
+ * no longer has anything to say about is left out. */
+enum tenon_status tenon_mirror_add_files(struct tenon_mirror *mirror, struct tenon_error *err);
 
 /* True when the output is a folder, whose config goes along. */
 bool tenon_mirror_has_config(const struct tenon_mirror *mirror);

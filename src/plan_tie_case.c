@@ -136,7 +136,6 @@ static enum tenon_status put(struct tenon_tie_case *c, struct tenon_tie_change *
         .dtype_raw = from->dtype_raw,
         .n_dims = from->n_dims,
         .dims = from->dims,
-        .file = change->file,
         .n_sources = 1,
     };
     change->n_puts++;
@@ -177,13 +176,15 @@ enum tenon_status tenon_tie_put(struct tenon_tie_case *c, struct tenon_tie_chang
     return st == TENON_OK && scales != NULL ? put_scales(c, change, name, from, scales, err) : st;
 }
 
-static uint64_t count_tensors(const struct tenon_tie_case *c)
+static void count_tensors(struct tenon_tie_case *c)
 {
-    uint64_t n = tenon_model_n_tensors(c->model);
+    for (size_t i = 0; i < tenon_model_n_tensors(c->model); i++) {
+        const struct tenon_tensor *t = tenon_model_tensor(c->model, i);
 
+        c->mirror.files[t->file].n_tensors += find_change(c, t) == NULL;
+    }
     for (size_t i = 0; i < c->n_changes; i++)
-        n += c->changes[i].n_puts - (c->changes[i].tensor != NULL);
-    return n;
+        c->mirror.files[c->changes[i].file].n_tensors += c->changes[i].n_puts;
 }
 
 static enum tenon_status write_change(struct tenon_tie_case *c, struct tenon_tie_change *change,
@@ -195,6 +196,7 @@ static enum tenon_status write_change(struct tenon_tie_case *c, struct tenon_tie
         struct tenon_plan_tensor *t = &change->puts[i];
 
         t->sources = change->sources[i];
+        t->file = c->mirror.files[change->file].number;
         st = tenon_plan_add_tensor(c->mirror.plan, t, err);
     }
     return st;
@@ -215,7 +217,10 @@ static enum tenon_status write_additions(struct tenon_tie_case *c, const struct 
 enum tenon_status tenon_tie_write(struct tenon_tie_case *c, struct tenon_error *err)
 {
     struct tenon_plan *plan = c->mirror.plan;
-    enum tenon_status st = tenon_mirror_add_files(&c->mirror, count_tensors(c), err);
+    enum tenon_status st;
+
+    count_tensors(c);
+    st = tenon_mirror_add_files(&c->mirror, err);
 
     for (size_t i = 0; st == TENON_OK && i < tenon_model_n_tensors(c->model); i++) {
         const struct tenon_tensor *t = tenon_model_tensor(c->model, i);
@@ -225,7 +230,8 @@ enum tenon_status tenon_tie_write(struct tenon_tie_case *c, struct tenon_error *
         if (st != TENON_OK)
             return st;
         st = change != NULL ? write_change(c, change, err)
-                            : tenon_plan_add_tensor_of(plan, c->model, t, t->file, err);
+                            : tenon_plan_add_tensor_of(plan, c->model, t,
+                                                       c->mirror.files[t->file].number, err);
     }
     return st == TENON_OK ? write_additions(c, NULL, err) : st;
 }
