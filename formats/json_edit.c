@@ -264,11 +264,6 @@ static enum tenon_status find_one(const struct tenon_json_object *o, const char 
     return TENON_OK;
 }
 
-static enum tenon_status fail_absent(const struct tenon_json_object *o, struct tenon_error *err)
-{
-    return tenon_fail(err, TENON_ERR_NOT_FOUND, o->open, "the object has no such member");
-}
-
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
@@ -293,7 +288,7 @@ static enum tenon_status find_object(struct tenon_json_object *o, struct tenon_s
             return st;
         st = find_one(o, key, &i, err);
         if (st == TENON_OK && i == SIZE_MAX)
-            st = fail_absent(o, err);
+            st = tenon_fail(err, TENON_ERR_NOT_FOUND, o->open, "the object has no such member");
         if (st != TENON_OK)
             return st;
         at = o->members[i].value;
@@ -301,45 +296,95 @@ static enum tenon_status find_object(struct tenon_json_object *o, struct tenon_s
     }
 }
 
-static enum tenon_status mark_edit(struct tenon_json_object *o, const char *key, const char *value,
-                                   struct tenon_str quoted, struct tenon_error *err)
+/* A piece of text and what takes its place. */
+struct splice {
+    size_t at, end;
+    const struct tenon_json_edit *edit; /* its value, behind the key when `with_key` */
+    const char *key;
+    bool with_key, comma;
+};
+
+/* A member where there was none: right behind the brace, behind one blank. */
+static void put_new(struct tenon_json_out *out, const struct splice *s)
 {
-    struct tenon_str text = {value, value != NULL ? strlen(value) : 0};
+    tenon_json_put_text(out, " ");
+    tenon_json_put_string(out, (struct tenon_str){s->key, strlen(s->key)});
+    tenon_json_put_text(out, ": ");
+    tenon_json_put_text(out, s->edit->value);
+    tenon_json_put_text(out, s->comma ? "," : "");
+}
+
+static void put_spliced(struct tenon_json_out *out, struct tenon_str text, const struct splice *s)
+{
+    tenon_json_put(out, text.data, s->at);
+    if (s->with_key)
+        put_new(out, s);
+    else if (s->edit->kind == TENON_JSON_SET)
+        tenon_json_put_text(out, s->edit->value);
+    tenon_json_put(out, text.data + s->end, text.len - s->end);
+}
+
+/* Member `i` with the separator that goes with it. */
+static void cut_member(const struct tenon_json_object *o, size_t i, struct splice *s)
+{
+    s->at = i > 0 ? o->members[i - 1].value_end : o->n > 1 ? o->members[0].key : o->open;
+    s->end = i > 0 || o->n == 1 ? o->members[i].value_end : o->members[1].key;
+}
+
+/* Whether the object begins with what put_new writes; then that is cut. */
+static bool cut_new(const struct tenon_json_object *o, size_t i, struct splice *s)
+{
+    char wanted[TENON_JSON_EDIT_KEY * 6 + 64];
+    struct tenon_json_out out = {0};
+
+    s->comma = o->n > 1;
+    put_new(&out, s);
+    s->at = o->open;
+    s->end = s->at + out.len;
+    if (i != 0 || out.len > sizeof(wanted) || s->end > o->close)
+        return false;
+    out.data = wanted;
+    out.len = 0;
+    put_new(&out, s);
+    return memcmp(wanted, o->text + o->open, out.len) == 0;
+}
+
+static enum tenon_status find_splice(const struct tenon_json_object *o, struct splice *s,
+                                     struct tenon_error *err)
+{
     size_t i;
-    enum tenon_status st = find_one(o, key, &i, err);
+    enum tenon_status st = find_one(o, s->key, &i, err);
 
     if (st != TENON_OK)
         return st;
-    if (i == SIZE_MAX)
-        return value != NULL ? tenon_json_object_insert(o, 0, quoted, text, err)
-                             : fail_absent(o, err);
-    if (value == NULL) {
-        o->members[i].edit = TENON_JSON_REMOVED;
+    s->at = s->end = o->open;
+    if (s->edit->kind == TENON_JSON_UNDO && i != SIZE_MAX && cut_new(o, i, s))
+        return TENON_OK;
+    if (i == SIZE_MAX && s->edit->kind == TENON_JSON_SET) {
+        s->with_key = true;
+        s->comma = o->n > 0;
         return TENON_OK;
     }
-    return tenon_json_object_change(o, i, (struct tenon_json_change){.value = text}, err);
+    if (i == SIZE_MAX || s->edit->kind == TENON_JSON_UNDO)
+        return tenon_fail(err, TENON_ERR_NOT_FOUND, o->open, "the object has no such member");
+    s->at = o->members[i].value;
+    s->end = o->members[i].value_end;
+    if (s->edit->kind == TENON_JSON_REMOVE)
+        cut_member(o, i, s);
+    return TENON_OK;
 }
 
-/* The text with the object replaced by its edited form. */
-static void put_text(struct tenon_json_out *out, struct tenon_str text,
-                     const struct tenon_json_object *o)
-{
-    tenon_json_put(out, text.data, (size_t)o->open - 1);
-    tenon_json_object_put(o, out);
-    tenon_json_put(out, text.data + o->close + 1, text.len - o->close - 1);
-}
-
-static enum tenon_status make_text(struct tenon_str text, const struct tenon_json_object *o,
+static enum tenon_status make_text(struct tenon_str text, const struct splice *s,
                                    struct tenon_json_out *out, struct tenon_error *err)
 {
     struct tenon_json_out written = {0};
 
-    put_text(&written, text, o);
+    put_spliced(&written, text, s);
     written.data = tenon_mem_alloc(written.len + 1, 1);
     if (written.data == NULL)
         return tenon_fail_memory(err);
     written.len = 0;
-    put_text(&written, text, o);
+    put_spliced(&written, text, s);
     *out = written;
     return TENON_OK;
 }
@@ -356,22 +401,20 @@ static enum tenon_status check_text(struct tenon_str text, struct tenon_error *e
     return st;
 }
 
-enum tenon_status tenon_json_edit(struct tenon_str text, const char *path, const char *value,
+enum tenon_status tenon_json_edit(struct tenon_str text, const struct tenon_json_edit *edit,
                                   struct tenon_json_out *out, struct tenon_error *err)
 {
-    char key[128], quoted[6 * sizeof(key)];
-    struct tenon_json_out key_out = {.data = quoted};
+    char key[TENON_JSON_EDIT_KEY];
+    struct splice splice = {.edit = edit, .key = key};
     struct tenon_json_object object = {0};
     enum tenon_status st = check_text(text, err);
 
     if (st == TENON_OK)
-        st = find_object(&object, text, path, key, sizeof(key), err);
-    if (st == TENON_OK) {
-        tenon_json_put_string(&key_out, (struct tenon_str){key, strlen(key)});
-        st = mark_edit(&object, key, value, (struct tenon_str){quoted, key_out.len}, err);
-    }
+        st = find_object(&object, text, edit->path, key, sizeof(key), err);
     if (st == TENON_OK)
-        st = make_text(text, &object, out, err);
+        st = find_splice(&object, &splice, err);
+    if (st == TENON_OK)
+        st = make_text(text, &splice, out, err);
     tenon_json_object_release(&object);
     return st;
 }

@@ -83,13 +83,27 @@ enum tenon_status tenon_json_object_insert(struct tenon_json_object *object, siz
 /* Writes the object, from brace to brace. */
 void tenon_json_object_put(const struct tenon_json_object *object, struct tenon_json_out *out);
 
-/* Sets one member of a whole JSON text: `path` is its key, behind the keys of the objects it is in,
- * joined by dots; `value` is JSON text, NULL to remove the member. A member that is not there
- * becomes the first of its object. `*out` gets the new text, terminated, to be freed by
- * tenon_mem_free(out->data). Fails as the strict reader does; NOT_FOUND where there is
- * nothing to remove, or no object to put it into; NAME_CLASH when a key of the path stands twice in
- * its object. */
-enum tenon_status tenon_json_edit(struct tenon_str text, const char *path, const char *value,
+/* The longest key that is edited, with a terminator. */
+#define TENON_JSON_EDIT_KEY 128
+
+/* One member of a whole text: `path` is its key, behind the keys of the objects it is in, joined by
+ * dots. */
+enum tenon_json_edit_kind {
+    TENON_JSON_SET,   /* it becomes `value`; one that is not there is put right behind the brace
+                       * of its object, spelled as nobody else does: `{ "key": value,` */
+    TENON_JSON_UNDO,  /* takes away what SET has put there: spelled so, with that value */
+    TENON_JSON_REMOVE /* takes it away, with its separator */
+};
+struct tenon_json_edit {
+    enum tenon_json_edit_kind kind;
+    const char *path;
+    const char *value; /* JSON text; not of REMOVE */
+};
+
+/* Carries it out: `*out` gets the new text, terminated, its data to be freed by tenon_mem_free.
+ * Fails as the strict reader does; NOT_FOUND where there is nothing to take away, or no object to
+ * put the member into; NAME_CLASH when a key of the path stands twice in its object. */
+enum tenon_status tenon_json_edit(struct tenon_str text, const struct tenon_json_edit *edit,
                                   struct tenon_json_out *out, struct tenon_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "fail.h"
 #include "format.h"
+#include "hf_write_folder.h"
 #include "hf_write_index.h"
 #include "names.h"
 
@@ -126,23 +127,44 @@ static enum tenon_status lay_out_file(struct tenon_plan *plan, uint32_t i, struc
     return TENON_OK; /* a text came with its size */
 }
 
-enum tenon_status tenon_plan_layout(struct tenon_plan *plan, struct tenon_error *err)
+/* What a layout that failed has added, so that another try can begin. */
+static void forget(struct tenon_plan *plan, const struct tenon_plan *before)
 {
-    enum tenon_status st;
+    plan->n_files = before->n_files;
+    plan->n_rests = before->n_rests;
+    plan->n_stale = before->n_stale;
+    plan->n_notes = before->n_notes;
+}
 
-    if (plan->laid_out)
-        return TENON_OK;
-    st = check_files(plan, err);
+static enum tenon_status lay_out(struct tenon_plan *plan, struct tenon_error *err)
+{
+    enum tenon_status st = check_files(plan, err);
+
     if (st == TENON_OK)
         st = check_names(plan, err);
     if (st == TENON_OK)
         st = tenon_plan_group(plan, err);
+    if (st == TENON_OK && plan->folder != NULL)
+        st = tenon_hf_write_folder(plan, err);
     for (uint32_t i = 0; st == TENON_OK && i < plan->n_files; i++)
         st = lay_out_file(plan, i, err);
     if (st == TENON_OK && plan->index != NULL)
         st = tenon_hf_write_index(plan, plan->index, err);
     if (st == TENON_OK)
         st = check_paths(plan, err);
+    return st;
+}
+
+enum tenon_status tenon_plan_layout(struct tenon_plan *plan, struct tenon_error *err)
+{
+    const struct tenon_plan before = *plan;
+    enum tenon_status st;
+
+    if (plan->laid_out)
+        return TENON_OK;
+    st = lay_out(plan, err);
     plan->laid_out = st == TENON_OK;
+    if (st != TENON_OK)
+        forget(plan, &before);
     return st;
 }

@@ -11,12 +11,20 @@ static struct tenon_str str(const char *text)
     return (struct tenon_str){text, strlen(text)};
 }
 
+/* A value to set, NULL to remove the member. */
+static struct tenon_json_edit edit_of(const char *path, const char *value)
+{
+    return (struct tenon_json_edit){value != NULL ? TENON_JSON_SET : TENON_JSON_REMOVE, path,
+                                    value};
+}
+
 static void check_edit(const char *text, const char *path, const char *value, const char *wanted)
 {
+    struct tenon_json_edit edit = edit_of(path, value);
     struct tenon_error err = {0};
     struct tenon_json_out out = {NULL, 0};
 
-    ck_ok(tenon_json_edit(str(text), path, value, &out, &err), err);
+    ck_ok(tenon_json_edit(str(text), &edit, &out, &err), err);
     ck_assert_uint_eq(out.len, strlen(out.data));
     ck_assert_str_eq(out.data, wanted);
     tenon_mem_free(out.data);
@@ -25,10 +33,11 @@ static void check_edit(const char *text, const char *path, const char *value, co
 static void check_fault(const char *text, const char *path, const char *value,
                         enum tenon_status status, uint64_t offset)
 {
+    struct tenon_json_edit edit = edit_of(path, value);
     struct tenon_error err = {0};
     struct tenon_json_out out = {NULL, 77};
 
-    ck_fails(tenon_json_edit(str(text), path, value, &out, &err), status, err);
+    ck_fails(tenon_json_edit(str(text), &edit, &out, &err), status, err);
     ck_assert_uint_eq(err.offset, offset);
     ck_assert_ptr_null(out.data);
     ck_assert_uint_eq(out.len, 77);
@@ -50,18 +59,35 @@ START_TEST(a_key_is_found_in_its_escaped_form)
 }
 END_TEST
 
-START_TEST(a_new_member_comes_first_and_looks_like_the_others)
+START_TEST(a_new_member_comes_first)
 {
     check_edit("{\n  \"a\": 1,\n  \"b\": 2\n}\n", "k", "false",
-               "{\n  \"k\": false,\n  \"a\": 1,\n  \"b\": 2\n}\n");
-    check_edit("{\r\n\t\"a\" : 1\r\n}", "k", "false", "{\r\n\t\"k\" : false,\r\n\t\"a\" : 1\r\n}");
-    check_edit("{\"a\":1,\"b\":2}", "k", "false", "{\"k\":false,\"a\":1,\"b\":2}");
-    check_edit("{\"a\": 1, \"b\": 2}", "k", "false", "{\"k\": false, \"a\": 1, \"b\": 2}");
-    check_edit("{\"a\": 1}", "k", "false", "{\"k\": false, \"a\": 1}");
-    check_edit("{\"a\":1}", "k", "false", "{\"k\":false,\"a\":1}");
-    check_edit("{ }", "k", "false", "{\"k\": false }");
-    check_edit("{\n    \"t\": {\n        \"a\": 1\n    }\n}", "t.k", "false",
-               "{\n    \"t\": {\n        \"k\": false,\n        \"a\": 1\n    }\n}");
+               "{ \"k\": false,\n  \"a\": 1,\n  \"b\": 2\n}\n");
+    check_edit("{\"a\":1}", "k", "false", "{ \"k\": false,\"a\":1}");
+    check_edit("{ }", "k", "false", "{ \"k\": false }");
+    check_edit("{\n \"t\": {\n  \"a\": 1\n }\n}", "t.k\"", "false",
+               "{\n \"t\": { \"k\\\"\": false,\n  \"a\": 1\n }\n}");
+}
+END_TEST
+
+/* Only what was put in so, and has that value. */
+START_TEST(what_was_not_put_in_is_not_taken_out)
+{
+    static const char *const texts[] = {"{\"k\": false, \"a\": 1}",
+                                        "{ \"k\":false,\"a\": 1}",
+                                        "{ \"k\": true, \"a\": 1}",
+                                        "{ \"a\": 1, \"k\": false}",
+                                        "{ \"k\": false ,\"a\": 1}",
+                                        "{ \"k\": false",
+                                        "{}"};
+    struct tenon_json_edit undo = {TENON_JSON_UNDO, "k", "false"};
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct tenon_json_out out = {NULL, 0};
+
+        ck_assert_int_ne(tenon_json_edit(str(texts[i]), &undo, &out, NULL), TENON_OK);
+        ck_assert_ptr_null(out.data);
+    }
 }
 END_TEST
 
@@ -127,15 +153,19 @@ START_TEST(removing_what_was_put_in_restores_every_byte)
 }
 END_TEST
 
-START_TEST(setting_and_removing_restores_the_text)
+START_TEST(setting_and_undoing_restores_the_text)
 {
     const char *text = styles[_i];
+    struct tenon_json_edit set = {TENON_JSON_SET, "new", "false"};
+    struct tenon_json_edit undo = {TENON_JSON_UNDO, "new", "false"};
     struct tenon_error err = {0};
-    struct tenon_json_out middle = {NULL, 0};
+    struct tenon_json_out middle = {NULL, 0}, end = {NULL, 0};
 
-    ck_ok(tenon_json_edit(str(text), "new", "false", &middle, &err), err);
-    check_edit(middle.data, "new", NULL, text);
+    ck_ok(tenon_json_edit(str(text), &set, &middle, &err), err);
+    ck_ok(tenon_json_edit(str(middle.data), &undo, &end, &err), err);
+    ck_assert_str_eq(end.data, text);
     tenon_mem_free(middle.data);
+    tenon_mem_free(end.data);
 }
 END_TEST
 
@@ -189,16 +219,18 @@ END_TEST
 
 START_TEST(every_failed_allocation_is_survived)
 {
+    struct tenon_json_edit edit = edit_of("t.k", "true");
+
     for (uint64_t n = 1; n < 20; n++) {
         struct tenon_error err = {0};
         struct tenon_json_out out = {NULL, 0};
         enum tenon_status st;
 
         tenon_mem_fail_at(n, true);
-        st = tenon_json_edit(str("{\"t\":{\"a\":1}}"), "t.k", "true", &out, &err);
+        st = tenon_json_edit(str("{\"t\":{\"a\":1}}"), &edit, &out, &err);
         tenon_mem_fail_at(0, false);
         if (st == TENON_OK) {
-            ck_assert_str_eq(out.data, "{\"t\":{\"k\":true,\"a\":1}}");
+            ck_assert_str_eq(out.data, "{\"t\":{ \"k\": true,\"a\":1}}");
             tenon_mem_free(out.data);
             ck_assert_uint_gt(n, 3);
             return;
@@ -258,10 +290,11 @@ int main(void)
 
     tcase_add_test(edit, a_value_is_replaced_and_nothing_else);
     tcase_add_test(edit, a_key_is_found_in_its_escaped_form);
-    tcase_add_test(edit, a_new_member_comes_first_and_looks_like_the_others);
+    tcase_add_test(edit, a_new_member_comes_first);
+    tcase_add_test(edit, what_was_not_put_in_is_not_taken_out);
     tcase_add_test(edit, a_member_goes_away_with_its_separator);
     tcase_add_loop_test(edit, removing_what_was_put_in_restores_every_byte, 0, n);
-    tcase_add_loop_test(edit, setting_and_removing_restores_the_text, 0, n);
+    tcase_add_loop_test(edit, setting_and_undoing_restores_the_text, 0, n);
     tcase_add_test(edit, keys_and_values_change_where_they_stand);
     tcase_add_test(edit, faults_say_where);
     tcase_add_test(edit, deep_texts_need_no_stack);

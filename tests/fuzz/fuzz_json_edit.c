@@ -73,19 +73,22 @@ static void there_and_back(struct tenon_json_object *o, size_t place)
 /* A whole text is edited only when it is JSON as a whole. */
 static void edit_whole(struct tenon_str text)
 {
+    static const struct tenon_json_edit set = {TENON_JSON_SET, "zz", "false"},
+                                        undo = {TENON_JSON_UNDO, "zz", "false"},
+                                        remove = {TENON_JSON_REMOVE, "zz", NULL};
     struct tenon_error err = {0};
     struct tenon_json_out there = {NULL, 0}, back = {NULL, 0};
 
-    if (tenon_json_edit(text, "zz", NULL, &there, &err) == TENON_OK) {
+    if (tenon_json_edit(text, &remove, &there, &err) == TENON_OK) {
         tenon_mem_free(there.data); /* it had that member */
         return;
     }
     memset(&err, 0, sizeof(err));
-    if (tenon_json_edit(text, "zz", "false", &there, &err) != TENON_OK) {
+    if (tenon_json_edit(text, &set, &there, &err) != TENON_OK) {
         check(err.message[0] != '\0' && (err.offset <= text.len || err.offset == TENON_NO_OFFSET));
         return;
     }
-    check(tenon_json_edit((struct tenon_str){there.data, there.len}, "zz", NULL, &back, &err) ==
+    check(tenon_json_edit((struct tenon_str){there.data, there.len}, &undo, &back, &err) ==
           TENON_OK);
     check(back.len == text.len && memcmp(back.data, text.data, text.len) == 0);
     tenon_mem_free(there.data);

@@ -1,0 +1,343 @@
+#include "hf_edit_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "json_edit.h"
+#include "names.h"
+
+/* An index that is being edited. */
+struct edit {
+    struct tenon_plan *plan;
+    const struct tenon_model *model;
+    struct tenon_json_object root, metadata, map;
+    size_t metadata_member, map_member; /* of the root, or SIZE_MAX */
+    struct tenon_names names;           /* of the plan's tensors */
+    bool *seen;                         /* which of them the map has */
+    char *room, *room_before;           /* for two keys, unescaped */
+    uint64_t bytes, old_bytes;          /* of the tensors that only one side has, or has larger */
+    uint64_t elements, old_elements;
+};
+
+static struct tenon_str name_of(const void *owner, uint32_t i)
+{
+    return ((const struct tenon_plan *)owner)->tensors[i].name;
+}
+
+static int compare_str(struct tenon_str a, struct tenon_str b)
+{
+    int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
+
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+/* --- texts in the plan's arena; data NULL when memory is gone --- */
+
+static struct tenon_str quote(struct edit *e, struct tenon_str text)
+{
+    struct tenon_json_out out = {0};
+
+    tenon_json_put_ascii(&out, text);
+    out.data = tenon_arena_alloc(&e->plan->arena, out.len, 1);
+    out.len = 0;
+    if (out.data != NULL)
+        tenon_json_put_ascii(&out, text);
+    return (struct tenon_str){out.data, out.len};
+}
+
+static struct tenon_str write_number(struct edit *e, uint64_t value)
+{
+    struct tenon_json_out out = {0};
+
+    tenon_json_put_u64(&out, value);
+    out.data = tenon_arena_alloc(&e->plan->arena, out.len, 1);
+    out.len = 0;
+    if (out.data != NULL)
+        tenon_json_put_u64(&out, value);
+    return (struct tenon_str){out.data, out.len};
+}
+
+/* --- how much is written --- */
+
+/* Saturated: of what cannot be counted the layout of its file complains. */
+static void add(uint64_t *sum, uint64_t n)
+{
+    if (!tenon_u64_add(sum, *sum, n))
+        *sum = UINT64_MAX;
+}
+
+static uint64_t count_elements(const struct tenon_plan_tensor *t)
+{
+    uint64_t n = 1;
+
+    for (uint32_t d = 0; d < t->n_dims; d++)
+        if (!tenon_u64_mul(&n, n, t->dims[d]))
+            return UINT64_MAX;
+    return n;
+}
+
+/* What is the same on both sides is left out, so that sums that count something else, too, such as
+ * headers, stay what they are. A second name for the same bytes was never counted. */
+static void measure(struct edit *e)
+{
+    for (size_t i = 0; i < e->plan->n_tensors; i++) {
+        const struct tenon_plan_tensor *t = &e->plan->tensors[i];
+        const struct tenon_tensor *old = tenon_model_find(e->model, t->name.data, t->name.len);
+
+        add(&e->bytes, t->bytes);
+        add(&e->elements, count_elements(t));
+        if (old != NULL && (old->shares == TENON_NO_INDEX || !t->apart)) {
+            add(&e->old_bytes, old->bytes);
+            add(&e->old_elements, old->n_elements);
+        }
+    }
+    for (size_t i = 0; i < tenon_model_n_tensors(e->model); i++) {
+        const struct tenon_tensor *old = tenon_model_tensor(e->model, i);
+
+        if (old->shares == TENON_NO_INDEX &&
+            tenon_names_find(&e->names, old->name.data, old->name.len, e->plan, name_of) ==
+                TENON_NO_INDEX) {
+            add(&e->old_bytes, old->bytes);
+            add(&e->old_elements, old->n_elements);
+        }
+    }
+}
+
+/* A sum of "metadata" changes by new - old, if it is a plain number that is large enough. */
+static enum tenon_status change_sum(struct edit *e, const char *key, uint64_t new_part,
+                                    uint64_t old_part, struct tenon_error *err)
+{
+    size_t i = tenon_json_object_find(&e->metadata, key);
+    struct tenon_json_token token = {.type = TENON_JSON_NUMBER};
+    struct tenon_json_change change = {{NULL, 0}, {NULL, 0}};
+    uint64_t value = 0;
+
+    if (i == SIZE_MAX || new_part == old_part)
+        return TENON_OK;
+    token.raw.data = e->metadata.text + e->metadata.members[i].value;
+    token.raw.len = e->metadata.members[i].value_end - e->metadata.members[i].value;
+    if (!tenon_json_token_u64(&token, &value) || !tenon_u64_add(&value, value, new_part) ||
+        value < old_part)
+        return TENON_OK;
+    change.value = write_number(e, value - old_part);
+    return change.value.data != NULL ? tenon_json_object_change(&e->metadata, i, change, err)
+                                     : tenon_fail_memory(err);
+}
+
+/* --- the map --- */
+
+/* The name of the file that a tensor goes to. */
+static struct tenon_str file_of(const struct edit *e, const struct tenon_plan_tensor *t)
+{
+    const char *path = e->plan->files[t->file].path;
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+
+    return (struct tenon_str){name, strlen(name)};
+}
+
+/* A pair that stays: perhaps in another file. */
+static enum tenon_status change_file(struct edit *e, size_t i, const struct tenon_plan_tensor *t,
+                                     struct tenon_error *err)
+{
+    const struct tenon_json_member *m = &e->map.members[i];
+    struct tenon_json_token token = {.type = TENON_JSON_STRING};
+    struct tenon_json_change change = {{NULL, 0}, {NULL, 0}};
+    const char *slash = strrchr(e->plan->files[t->file].path, '/');
+
+    token.raw.data = e->map.text + m->value + 1;
+    token.raw.len = m->value_end - m->value - 2;
+    token.escaped = memchr(token.raw.data, '\\', token.raw.len) != NULL;
+    if (tenon_json_token_is(&token, slash != NULL ? slash + 1 : e->plan->files[t->file].path))
+        return TENON_OK;
+    change.value = quote(e, file_of(e, t));
+    return change.value.data != NULL ? tenon_json_object_change(&e->map, i, change, err)
+                                     : tenon_fail_memory(err);
+}
+
+/* Says what becomes of every pair there is, and whether their keys are sorted. */
+static enum tenon_status edit_pairs(struct edit *e, bool *sorted, struct tenon_error *err)
+{
+    struct tenon_str before = {e->room_before, 0};
+    enum tenon_status st = TENON_OK;
+
+    *sorted = true;
+    for (size_t i = 0; st == TENON_OK && i < e->map.n; i++) {
+        struct tenon_str key = tenon_json_object_key(&e->map, i, e->room);
+        uint32_t found = tenon_names_find(&e->names, key.data, key.len, e->plan, name_of);
+
+        *sorted &= i == 0 || compare_str(before, key) < 0;
+        memcpy(e->room_before, key.data, key.len);
+        before.len = key.len;
+        if (found == TENON_NO_INDEX) {
+            e->map.members[i].edit = TENON_JSON_REMOVED;
+            continue;
+        }
+        e->seen[found] = true;
+        st = change_file(e, i, &e->plan->tensors[found], err);
+    }
+    return st;
+}
+
+static int compare_tensors(const void *a, const void *b)
+{
+    return compare_str((*(const struct tenon_plan_tensor *const *)a)->name,
+                       (*(const struct tenon_plan_tensor *const *)b)->name);
+}
+
+/* Puts the pairs of `list`, which is sorted, into the map. */
+static enum tenon_status insert_pairs(struct edit *e, const struct tenon_plan_tensor *const *list,
+                                      size_t n, bool sorted, struct tenon_error *err)
+{
+    size_t place = sorted ? 0 : e->map.n;
+
+    for (size_t i = 0; i < n; i++) {
+        struct tenon_str key = quote(e, list[i]->name), file = quote(e, file_of(e, list[i]));
+        enum tenon_status st;
+
+        while (place < e->map.n &&
+               compare_str(tenon_json_object_key(&e->map, place, e->room), list[i]->name) < 0)
+            place++;
+        if (key.data == NULL || file.data == NULL)
+            return tenon_fail_memory(err);
+        st = tenon_json_object_insert(&e->map, place, key, file, err);
+        if (st != TENON_OK)
+            return st;
+    }
+    return TENON_OK;
+}
+
+static enum tenon_status edit_map(struct edit *e, struct tenon_error *err)
+{
+    const struct tenon_plan_tensor **list = tenon_mem_alloc(e->plan->n_tensors, sizeof(*list));
+    bool sorted = true;
+    size_t n = 0;
+    enum tenon_status st = list != NULL ? edit_pairs(e, &sorted, err) : tenon_fail_memory(err);
+
+    for (size_t i = 0; st == TENON_OK && i < e->plan->n_tensors; i++)
+        if (!e->seen[i])
+            list[n++] = &e->plan->tensors[i];
+    if (n > 1)
+        qsort(list, n, sizeof(*list), compare_tensors);
+    if (st == TENON_OK)
+        st = insert_pairs(e, list, n, sorted, err);
+    tenon_mem_free(list);
+    return st;
+}
+
+/* --- the whole text --- */
+
+static enum tenon_status scan_member(struct edit *e, const char *key, size_t len, size_t *out,
+                                     struct tenon_json_object *object, struct tenon_error *err)
+{
+    *out = tenon_json_object_find(&e->root, key);
+    if (*out == SIZE_MAX || e->root.text[e->root.members[*out].value] != '{') {
+        *out = SIZE_MAX;
+        return TENON_OK;
+    }
+    return tenon_json_object_scan(object, e->root.text, len, e->root.members[*out].value,
+                                  TENON_JSON_MAX_DEPTH, err);
+}
+
+static enum tenon_status scan(struct edit *e, struct tenon_str text, struct tenon_error *err)
+{
+    size_t at = 0;
+    enum tenon_status st;
+
+    while (at < text.len && text.data[at] != '{')
+        at++;
+    st = tenon_json_object_scan(&e->root, text.data, text.len, at, TENON_JSON_MAX_DEPTH, err);
+    if (st == TENON_OK)
+        st = scan_member(e, "metadata", text.len, &e->metadata_member, &e->metadata, err);
+    if (st == TENON_OK)
+        st = scan_member(e, "weight_map", text.len, &e->map_member, &e->map, err);
+    if (st == TENON_OK && e->map_member == SIZE_MAX)
+        st = tenon_fail(err, TENON_ERR_CORRUPT, 0, "the index has no weight_map");
+    return st;
+}
+
+static enum tenon_status make_room(struct edit *e, struct tenon_error *err)
+{
+    size_t longest = 0;
+
+    for (size_t i = 0; i < e->map.n; i++)
+        if (e->map.members[i].key_end - e->map.members[i].key > longest)
+            longest = e->map.members[i].key_end - e->map.members[i].key;
+    e->room = tenon_mem_alloc(longest + 1, 1);
+    e->room_before = tenon_mem_alloc(longest + 1, 1);
+    e->seen = tenon_mem_alloc(e->plan->n_tensors, sizeof(*e->seen));
+    if (e->room == NULL || e->room_before == NULL || e->seen == NULL ||
+        !tenon_names_reserve(&e->names, e->plan->n_tensors, e->plan, name_of))
+        return tenon_fail_memory(err);
+    for (uint32_t i = 0; i < e->plan->n_tensors; i++)
+        if (tenon_names_add(&e->names, i, e->plan, name_of) == TENON_NO_INDEX)
+            return tenon_fail_memory(err);
+    return TENON_OK;
+}
+
+static void put_member(const void *user, struct tenon_json_out *out, size_t i)
+{
+    const struct edit *e = user;
+    const struct tenon_json_member *m = &e->root.members[i];
+
+    if (i == e->map_member)
+        tenon_json_object_put(&e->map, out);
+    else if (i == e->metadata_member)
+        tenon_json_object_put(&e->metadata, out);
+    else
+        tenon_json_put(out, e->root.text + m->value, m->value_end - m->value);
+}
+
+static void put_text(const struct edit *e, struct tenon_str text, struct tenon_json_out *out)
+{
+    tenon_json_put(out, text.data, (size_t)e->root.open - 1);
+    tenon_json_object_put(&e->root, out);
+    tenon_json_put(out, text.data + e->root.close + 1, text.len - e->root.close - 1);
+}
+
+static enum tenon_status make_text(struct edit *e, struct tenon_str text, struct tenon_str *out,
+                                   struct tenon_error *err)
+{
+    struct tenon_json_out written = {0};
+
+    put_text(e, text, &written);
+    written.data = tenon_arena_alloc(&e->plan->arena, written.len + 1, 1);
+    if (written.data == NULL)
+        return tenon_fail_memory(err);
+    written.len = 0;
+    put_text(e, text, &written);
+    *out = (struct tenon_str){written.data, written.len};
+    return TENON_OK;
+}
+
+enum tenon_status tenon_hf_edit_index(struct tenon_plan *plan, const struct tenon_model *model,
+                                      struct tenon_str text, struct tenon_str *out,
+                                      struct tenon_error *err)
+{
+    struct edit e = {.plan = plan, .model = model};
+    enum tenon_status st = scan(&e, text, err);
+
+    e.root.put_value = put_member;
+    e.root.user = &e;
+    if (st == TENON_OK)
+        st = make_room(&e, err);
+    if (st == TENON_OK)
+        st = edit_map(&e, err);
+    if (st == TENON_OK) {
+        measure(&e);
+        st = change_sum(&e, "total_size", e.bytes, e.old_bytes, err);
+    }
+    if (st == TENON_OK)
+        st = change_sum(&e, "total_parameters", e.elements, e.old_elements, err);
+    if (st == TENON_OK)
+        st = make_text(&e, text, out, err);
+    tenon_json_object_release(&e.root);
+    tenon_json_object_release(&e.metadata);
+    tenon_json_object_release(&e.map);
+    tenon_names_release(&e.names);
+    tenon_mem_free(e.seen);
+    tenon_mem_free(e.room);
+    tenon_mem_free(e.room_before);
+    return st;
+}
