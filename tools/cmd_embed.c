@@ -1,21 +1,33 @@
 /* tenon embed: token ids to vectors. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
-#include "embed_out.h"
+#include "embed_stage.h"
+#include "plot.h"
+#include "position_opt.h"
 #include "save.h"
-#include "tenon/embed.h"
 #include "tool.h"
 
 struct options {
-    struct tenon_opt_list ids;
-    const char *ids_file, *output;
-    unsigned stage, dtype;
+    struct tenon_position_options positions;
+    struct tenon_opt_list ids, types, places;
+    const char *ids_file, *output, *plot;
+    uint64_t layer, start;
+    unsigned stage, dtype, pos, sinusoid, side;
     bool force;
 };
 
-static const char *const stage_words[] = {"token", NULL};
+static const struct options defaults = {.stage = TENON_STAGE_INPUT};
+
+/* By enum tenon_stage, enum tenon_input_positions, and so on. */
+static const char *const stage_words[] = {"token", "input", "qk", NULL};
+static const char *const pos_words[] = {"auto", "none", "learned", "sinusoidal", "rope", NULL};
+static const char *const sinusoid_words[] = {"auto", "interleaved", "half", NULL};
+static const enum tenon_sinusoid_form sinusoids[] = {
+    TENON_SINUSOID_NONE, TENON_SINUSOID_INTERLEAVED, TENON_SINUSOID_HALF};
+static const char *const side_words[] = {"encoder", "decoder", NULL};
 static const char *const dtype_words[] = {"F32", "F16", "BF16", NULL};
 static const enum tenon_dtype dtypes[] = {TENON_DTYPE_F32, TENON_DTYPE_F16, TENON_DTYPE_BF16};
 
@@ -38,7 +50,55 @@ static const struct tenon_opt options[] = {
      .field = FIELD(stage),
      .value = "STAGE",
      .choices = stage_words,
-     .help = "token: rows of the matrix as they are"},
+     .help = "token: rows of the matrix as they are; input (the default): what enters the first "
+             "block; qk: queries and keys of layer 0"},
+    {.name = "layer",
+     .kind = TENON_OPT_NUMBER,
+     .field = FIELD(layer),
+     .value = "N",
+     .max = 0,
+     .help = "whose queries and keys: 0, the only one that the embedding alone decides"},
+    {.name = "side",
+     .kind = TENON_OPT_CHOICE,
+     .field = FIELD(side),
+     .value = "SIDE",
+     .choices = side_words,
+     .help = "of a translator: encoder (the default) or decoder"},
+    {.name = "type-ids",
+     .kind = TENON_OPT_TEXT,
+     .field = FIELD(types),
+     .value = "LIST",
+     .flags = TENON_OPT_REPEATED,
+     .help = "token types, as many as ids; default 0"},
+    {.name = "pos",
+     .kind = TENON_OPT_CHOICE,
+     .field = FIELD(pos),
+     .value = "KIND",
+     .choices = pos_words,
+     .help = "which positions the input brings in: auto (the architecture's own), none, learned, "
+             "sinusoidal, or rope (rows are rotated head by head)"},
+    {.name = "sinusoidal-layout",
+     .kind = TENON_OPT_CHOICE,
+     .field = FIELD(sinusoid),
+     .value = "LAYOUT",
+     .choices = sinusoid_words,
+     .help = "of --pos sinusoidal: interleaved (sine, cosine, sine ...) or half (sines, then "
+             "cosines)"},
+    {.name = "start",
+     .kind = TENON_OPT_NUMBER,
+     .field = FIELD(start),
+     .value = "N",
+     .max = INT32_MAX,
+     .help = "the position of each sequence's first token"},
+    {.name = "positions",
+     .kind = TENON_OPT_TEXT,
+     .field = FIELD(places),
+     .value = "LIST",
+     .flags = TENON_OPT_REPEATED,
+     .help =
+         "a position for each id; once, or once for each stream (time, height, width) of a model "
+         "with several"},
+    TENON_POSITION_ROWS(struct options),
     {.letter = 'o',
      .name = "output",
      .kind = TENON_OPT_TEXT,
@@ -52,6 +112,12 @@ static const struct tenon_opt options[] = {
      .value = "TYPE",
      .choices = dtype_words,
      .help = "element type in .npy and .safetensors: F32, F16 or BF16"},
+    {.name = "plot",
+     .kind = TENON_OPT_TEXT,
+     .field = FIELD(plot),
+     .value = "FILE.svg",
+     .flags = TENON_OPT_FILE,
+     .help = "draw the vectors as a heat map"},
     {.name = "force",
      .kind = TENON_OPT_FLAG,
      .field = FIELD(force),
@@ -118,97 +184,215 @@ static enum tenon_status check_target(const struct options *o, const struct teno
     return TENON_ERR_MISUSE;
 }
 
-/* --- the stages --- */
+/* --- the run --- */
 
-struct token_rows {
-    const struct tenon_embed *embed;
-    const struct tenon_ids *ids;
+/* Everything that a run owns. */
+struct embed_run {
+    struct tenon_tool *tool;
+    const struct options *o;
+    struct tenon_model *model;
+    struct tenon_position_given given;
+    struct tenon_ids ids, types, places[TENON_ROPE_MAX_SECTIONS];
+    struct tenon_stage_run stage;
+    struct tenon_vectors vectors;
 };
 
-static enum tenon_status look_up(void *user, uint64_t first, size_t n, float *out,
-                                 struct tenon_error *err)
+/* Numbers that go with the ids, below `limit`. */
+static enum tenon_status read_list(const char *text, uint64_t limit, struct tenon_ids *out,
+                                   struct tenon_error *err)
 {
-    const struct token_rows *r = user;
-
-    return tenon_embed_rows(r->embed, r->ids->ids + first, n, out, err);
+    out->rows = limit;
+    return tenon_ids_add(out, text, 0, err);
 }
 
-/* Each sequence counts from `start`; to be freed. */
-static uint64_t *make_positions(const struct tenon_ids *ids, struct tenon_error *err)
+static enum tenon_status read_tokens(struct embed_run *r, struct tenon_stage_tokens *tokens,
+                                     struct tenon_error *err)
 {
-    uint64_t *positions = tenon_tool_alloc(ids->n, sizeof(*positions), err);
-    size_t begin = 0;
+    const struct options *o = r->o;
+    enum tenon_status st;
 
-    for (size_t s = 0; positions != NULL && s < ids->n_sequences; begin = ids->ends[s++])
-        for (size_t i = begin; i < ids->ends[s]; i++)
-            positions[i] = i - begin;
-    return positions;
+    r->ids.rows = r->stage.embed.rows;
+    st = read_ids(o, &r->ids, err);
+    for (size_t i = 0; st == TENON_OK && i < o->types.n; i++)
+        st = read_list(o->types.items[i], UINT32_MAX, &r->types, err);
+    if (st == TENON_OK && o->places.n > TENON_ROPE_MAX_SECTIONS)
+        st = tenon_report_fail(err, TENON_ERR_MISUSE, "%zu lists of positions, at most %d are used",
+                               o->places.n, TENON_ROPE_MAX_SECTIONS);
+    for (size_t i = 0; st == TENON_OK && i < o->places.n; i++) {
+        st = read_list(o->places.items[i], INT32_MAX, &r->places[i], err);
+        tokens->positions[i] = &r->places[i];
+    }
+    tokens->ids = &r->ids;
+    tokens->types = o->types.n > 0 ? &r->types : NULL;
+    tokens->n_streams = o->places.n;
+    tokens->start = o->start;
+    return st;
 }
 
-static enum tenon_status write_result(struct tenon_tool *tool, const struct tenon_vectors *vectors,
-                                      struct tenon_error *err)
+/* The longest sequence, which scalings that depend on the length follow. */
+static double count_longest(const struct embed_run *r)
 {
-    const struct options *o = tool->options;
+    size_t longest = 0, begin = 0;
+
+    for (size_t s = 0; s < r->ids.n_sequences; begin = r->ids.ends[s++])
+        if (r->ids.ends[s] - begin > longest)
+            longest = r->ids.ends[s] - begin;
+    return (double)(longest + r->o->start);
+}
+
+static enum tenon_status begin_stage(struct embed_run *r, struct tenon_error *err)
+{
+    const struct options *o = r->o;
+    struct tenon_input_options input;
+    struct tenon_stage_tokens tokens = {0};
+    enum tenon_status st = tenon_position_options_read(&o->positions, &r->given, err);
+
+    if (st != TENON_OK)
+        return st;
+    tenon_input_options_init(&input);
+    input.precision = tenon_position_precision(&o->positions, r->model);
+    input.side = o->side != 0 ? TENON_PART_DECODER : TENON_PART_ENCODER;
+    input.positions = (enum tenon_input_positions)o->pos;
+    input.sinusoid = sinusoids[o->sinusoid];
+    input.overrides = r->given.overrides;
+    input.overrides.rotary = o->pos == TENON_INPUT_ROPE;
+    r->stage.stage = (enum tenon_stage)o->stage;
+    /* The ids are needed for the length, and the matrix for the ids. */
+    st = tenon_embed_init(&r->stage.embed, r->model, err);
+    if (st == TENON_OK)
+        st = read_tokens(r, &tokens, err);
+    input.length = o->positions.length > 0 ? (double)o->positions.length : count_longest(r);
+    if (st == TENON_OK)
+        st = tenon_stage_begin(&r->stage, r->model, &input, err);
+    r->vectors.dtype = dtypes[o->dtype];
+    return st == TENON_OK ? tenon_stage_fill(&r->stage, &tokens, &r->vectors, err) : st;
+}
+
+/* --- the picture --- */
+
+static const char *label_row(void *user, uint64_t row, char buf[32])
+{
+    const struct tenon_vectors *v = user;
+    uint64_t id = row / v->heads[0];
+
+    if (v->short_names[0] != NULL)
+        snprintf(buf, 32, "%llu %s%llu", (unsigned long long)v->ids->ids[id], v->short_names[0],
+                 (unsigned long long)(row % v->heads[0]));
+    else
+        snprintf(buf, 32, "%llu", (unsigned long long)v->ids->ids[id]);
+    return buf;
+}
+
+static enum tenon_status add_heat(void *user, uint64_t i, const float *values,
+                                  struct tenon_error *err)
+{
+    (void)err;
+    tenon_heat_add(user, i, values);
+    return TENON_OK;
+}
+
+static enum tenon_status save_plot(struct embed_run *r, struct tenon_error *err)
+{
+    const struct tenon_array *array = &r->vectors.arrays[0];
+    struct tenon_heat heat = {0};
+    struct tenon_save save = {.out = {.fd = -1}};
+    char title[320];
+    enum tenon_status st =
+        tenon_heat_init(&heat, tenon_array_n_rows(array), tenon_array_row(array), err);
+
+    snprintf(title, sizeof(title), "%s: %s", tenon_model_path(r->model), r->vectors.source);
+    if (st == TENON_OK)
+        st = tenon_array_each(array, add_heat, &heat, err);
+    if (st == TENON_OK)
+        st = tenon_save_begin(&save, r->o->plot, r->o->force, err);
+    if (st == TENON_OK) {
+        tenon_heat_draw(&heat, title, label_row, &r->vectors, &save.out);
+        st = tenon_save_commit(&save, err);
+    }
+    tenon_save_release(&save);
+    tenon_heat_release(&heat);
+    return st;
+}
+
+static enum tenon_status write_result(struct embed_run *r, struct tenon_error *err)
+{
+    const struct options *o = r->o;
+    struct tenon_tool *tool = r->tool;
     enum tenon_status st = TENON_OK;
 
     if (o->output != NULL)
-        st = write_file(o, vectors, err);
+        st = write_file(o, &r->vectors, err);
+    if (st == TENON_OK && o->plot != NULL)
+        st = save_plot(r, err);
     if (st == TENON_OK && tool->common.json)
-        return tenon_vectors_json(&tool->out, vectors, o->output, err);
-    if (st == TENON_OK && o->output == NULL)
-        return tenon_vectors_text(&tool->out, &tool->term, vectors, err);
-    if (st == TENON_OK && tool->common.verbose)
-        tenon_tool_note(tool, "%zu vector%s written to %s", vectors->ids->n,
-                        vectors->ids->n == 1 ? "" : "s", o->output);
+        return tenon_vectors_json(&tool->out, &r->vectors, o->output, err);
+    if (st == TENON_OK && o->output == NULL && o->plot == NULL)
+        return tenon_vectors_text(&tool->out, &tool->term, &r->vectors, err);
+    if (st == TENON_OK && o->output != NULL && tool->common.verbose)
+        tenon_tool_note(tool, "%zu vector%s written to %s", r->ids.n, r->ids.n == 1 ? "" : "s",
+                        o->output);
     return st;
+}
+
+/* What a user may not expect. */
+static void say_choices(struct embed_run *r)
+{
+    const struct tenon_input *input = r->stage.input;
+    const struct tenon_positions *positions;
+    const struct tenon_rope_use *use;
+    size_t beyond;
+
+    if (input == NULL)
+        return;
+    beyond = tenon_input_beyond_tokenizer(input, r->ids.ids, r->ids.n);
+    if (beyond > 0)
+        tenon_tool_note(r->tool, "%zu of the ids are rows that the tokenizer has no token for",
+                        beyond);
+    positions = tenon_input_positions(input);
+    use = tenon_positions_rope(positions, 0);
+    if (use == NULL || (r->o->stage != TENON_STAGE_QK && r->o->pos != TENON_INPUT_ROPE))
+        return;
+    if (use->rope.scaling == TENON_ROPE_LONGROPE || use->rope.scaling == TENON_ROPE_DYNAMIC)
+        tenon_tool_note(r->tool, "%s scaling for sequences of %.0f positions; see --length",
+                        tenon_rope_scaling_name(use->rope.scaling),
+                        r->o->positions.length > 0 ? (double)r->o->positions.length
+                                                   : count_longest(r));
 }
 
 static int run(struct tenon_tool *tool)
 {
     const struct options *o = tool->options;
+    struct embed_run r = {.tool = tool, .o = o};
     struct tenon_error err = {0};
-    struct tenon_model *model = NULL;
-    struct tenon_embed embed;
-    struct tenon_ids ids = {0};
-    struct token_rows rows = {&embed, &ids};
-    uint64_t *positions = NULL;
-    char source[160];
-    struct tenon_vectors vectors = {
-        .stage = "token", .ids = &ids, .dtype = dtypes[o->dtype], .source = source};
     enum tenon_status st = tenon_vectors_check(o->output, dtypes[o->dtype], &err);
 
     if (st == TENON_OK)
-        st = tenon_tool_open(tool, 0, &model, &err);
+        st = tenon_tool_open(tool, 0, &r.model, &err);
     if (st == TENON_OK)
-        st = check_target(o, model, &err);
+        st = check_target(o, r.model, &err);
     if (st == TENON_OK)
-        st = tenon_embed_init(&embed, model, &err);
+        st = begin_stage(&r, &err);
     if (st == TENON_OK) {
-        ids.rows = embed.rows;
-        st = read_ids(o, &ids, &err);
+        say_choices(&r);
+        st = write_result(&r, &err);
     }
-    if (st == TENON_OK) {
-        vectors.positions = positions = make_positions(&ids, &err);
-        st = positions != NULL ? TENON_OK : TENON_ERR_NO_MEMORY;
-    }
-    if (st == TENON_OK) {
-        struct tenon_vectors_kind kind = {
-            .name = "embeddings", .heads = 1, .cols = embed.cols, .rows = look_up, .user = &rows};
-
-        snprintf(source, sizeof(source), "rows of '%.*s'", (int)embed.matrix->name.len,
-                 embed.matrix->name.data);
-        tenon_vectors_add(&vectors, &kind);
-        st = write_result(tool, &vectors, &err);
-    }
-    free(positions);
-    tenon_ids_release(&ids);
-    tenon_model_free(model);
+    tenon_stage_release(&r.stage);
+    tenon_position_given_release(&r.given);
+    for (size_t i = 0; i < TENON_ROPE_MAX_SECTIONS; i++)
+        tenon_ids_release(&r.places[i]);
+    tenon_ids_release(&r.types);
+    tenon_ids_release(&r.ids);
+    tenon_model_free(r.model);
     return st == TENON_OK ? TENON_EXIT_YES : tenon_tool_fail(tool, &err);
 }
 
 static const struct tenon_example examples[] = {
-    {"tenon embed model.gguf --ids 1,5,100-110", "a table"},
+    {"tenon embed model.gguf --ids 1,5,100-110", "what enters the first block, as a table"},
+    {"tenon embed model.gguf --ids 1,5 --stage token", "rows of the matrix as they are"},
+    {"tenon embed models/llama --ids 1,5 --stage qk --positions 0,4095",
+     "queries and keys of layer 0, rotated"},
     {"tenon embed model.gguf --ids-file prompt.ids -o prompt.npy", "a NumPy file"},
+    {"tenon embed model.gguf --ids 0-99 --plot rows.svg", "a picture"},
     {"echo '1 2 3' | tenon embed models/llama --ids-file - --json", "JSON, ids from a pipe"},
     {NULL, NULL},
 };
@@ -217,12 +401,20 @@ const struct tenon_command tenon_command_embed = {
     .operands = "MODEL",
     .min_operands = 1,
     .max_operands = 1,
-    .about =
-        "Looks token ids up in the input embedding. Several sequences of equal length give an "
-        "array of three dimensions [sequences, ids, width], otherwise it has two [ids, width].\n"
-        "An output file appears whole or not at all, and replaces nothing without --force.",
+    .about = "Looks token ids up in the input embedding and does with the rows what the "
+             "architecture does "
+             "before its first block: scaling, positions, token types, projection, normalisation. "
+             "--stage "
+             "token stops before that; --stage qk goes on to the queries and keys of layer 0, "
+             "after norm, "
+             "projection and rotation: rotary positions show there, not in the input.\n"
+             "Several sequences of equal length give an array of three dimensions [sequences, ids, "
+             "width], "
+             "otherwise it has two [ids, width]; queries and keys have one more, for heads.\n"
+             "An output file appears whole or not at all, and replaces nothing without --force.",
     .options = options,
     .n_options = sizeof(options) / sizeof(options[0]),
+    .defaults = &defaults,
     .options_bytes = sizeof(struct options),
     .examples = examples,
     .run = run,
