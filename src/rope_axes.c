@@ -38,7 +38,7 @@ static uint32_t ernie_axis(const struct tenon_rope *rope, uint32_t i)
 struct tenon_rope_place tenon_rope_place(const struct tenon_rope *rope, uint32_t n_pairs,
                                          uint32_t i, bool ggml)
 {
-    struct tenon_rope_place place = {.k = i, .width = 2 * n_pairs, .first = i == 0};
+    struct tenon_rope_place place = {.k = i, .width = 2 * n_pairs};
     uint32_t before = 0;
 
     switch (rope->axes) {
@@ -57,18 +57,15 @@ struct tenon_rope_place tenon_rope_place(const struct tenon_rope *rope, uint32_t
         place.axis = section_of(rope, i, &before);
         place.k = i - before;
         place.width = 2 * rope->sections[place.axis];
-        place.first = place.k == 0;
         break;
     case TENON_AXES_SPLIT:
         place.axis = i >= n_pairs / 2;
-        place.first = i == 0 || i == n_pairs / 2;
         place.k = 2 * (i - place.axis * (n_pairs / 2)) + place.axis;
         break;
     case TENON_AXES_ALTERNATING:
         place.axis = i % rope->n_sections;
         place.k = i / rope->n_sections;
         place.width = 2 * n_pairs / rope->n_sections;
-        place.first = place.k == 0;
         break;
     }
     return place;

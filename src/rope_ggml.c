@@ -91,6 +91,8 @@ static void walk(const struct tenon_rope_table *table, const double *positions, 
     bool own_runs = rope->axes >= TENON_AXES_BLOCKS;
     float running[TENON_ROPE_MAX_SECTIONS] = {0};
     uint32_t streams = rope->axes == TENON_AXES_ONE ? 1 : TENON_ROPE_MAX_SECTIONS;
+    uint32_t last_width = 0;
+    float step = 1;
 
     for (uint32_t a = 0; a < streams; a++)
         running[a] = (float)positions[a];
@@ -98,10 +100,12 @@ static void walk(const struct tenon_rope_table *table, const double *positions, 
         struct tenon_rope_place place = tenon_rope_place(rope, table->n_pairs, i, true);
         bool split = rope->axes == TENON_AXES_SPLIT;
         uint32_t width = split ? place.width / 2 : place.width;
-        float step = powf(ggml->freq_base, -2.0f / (float)width);
         float scale = ggml->freq_scale;
         float ff = table->divisors == NULL ? 1.0f : table->divisors[i];
 
+        if (width != last_width) /* a theta_scale for each width, as a rule one */
+            step = powf(ggml->freq_base, -2.0f / (float)width);
+        last_width = width;
         if (split && place.axis == 1)
             scale *= powf(ggml->freq_base, -2.0f / (float)place.width);
         angles[i] = (double)mix(ggml, i, scale, running[place.axis] / ff);

@@ -26,7 +26,6 @@ struct tenon_rope_place {
     uint32_t axis;
     uint32_t k;
     uint32_t width;
-    bool first; /* the first pair of a run of frequencies; ggml's product starts again */
 };
 
 /* The place of pair `i` of `n_pairs`. `ggml`: ggml's way of interleaving streams. */

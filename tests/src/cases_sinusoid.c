@@ -308,11 +308,11 @@ void run_sincos2d(struct golden_case *c)
         enum tenon_precision precision =
             column == CASE_F64 ? TENON_PRECISION_EXACT : TENON_PRECISION_HF;
 
-        if (case_is(c, "scheme", "mae"))
+        if (case_is(c, "scheme", "mae") && case_has(c, "grid"))
             run_mae(c, precision, (enum case_column)column);
         else if (case_is(c, "scheme", "detr"))
             run_detr(c, precision, (enum case_column)column);
-        else if (case_is(c, "scheme", "t2t_nd"))
+        else if (case_is(c, "scheme", "t2t_nd") && case_needs(c, "shape"))
             run_nd(c, precision, (enum case_column)column);
         else
             case_fail(c, "an unknown scheme");

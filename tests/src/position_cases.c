@@ -193,6 +193,15 @@ bool case_ok(struct golden_case *c, enum tenon_status st, const struct tenon_err
     return st == TENON_OK;
 }
 
+bool case_needs(struct golden_case *c, const char *name)
+{
+    bool has = tenon_json_node_first(case_value(c, name)) != NULL;
+
+    if (!has)
+        case_fail(c, "has no %s", name);
+    return has;
+}
+
 void case_compare_node(struct golden_case *c, const char *name,
                        const struct tenon_json_node *expected, const double *got, size_t n,
                        double within)

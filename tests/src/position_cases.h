@@ -35,6 +35,9 @@ const struct tenon_json_node *case_value(const struct golden_case *c, const char
 bool case_has(const struct golden_case *c, const char *name);
 bool case_expects(const struct golden_case *c, const char *name);
 
+/* Fails the case where it has no such list with something in it. */
+bool case_needs(struct golden_case *c, const char *name);
+
 /* A number, `otherwise` when it is absent or null; booleans count as 1 and 0. */
 double case_number(const struct golden_case *c, const char *name, double otherwise);
 uint32_t case_u32(const struct golden_case *c, const char *name, uint32_t otherwise);

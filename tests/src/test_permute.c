@@ -59,7 +59,7 @@ START_TEST(pairings_agree_on_permuted_rows)
 
     tenon_rope_init(&half);
     half.head_dim = 32;
-    half.rotary_dim = _i;
+    half.rotary_dim = (uint32_t)_i;
     interleaved = half;
     interleaved.pairing = TENON_PAIR_INTERLEAVED;
     ck_ok(tenon_rope_table_init(&half_table, &half, TENON_PRECISION_EXACT, 0, &err), err);
