@@ -91,6 +91,8 @@ static bool take_output(struct gen_lines *r, struct gen_golden *g, const char *w
         take_matrix(r, rest, &g->k);
     else if (strcmp(word, "lookup") == 0)
         g->lookup = true;
+    else if (strcmp(word, "scaled") == 0)
+        g->scaled = true;
     else
         return false;
     return true;

@@ -24,6 +24,7 @@ struct gen_golden {
     uint64_t *types;                      /* `n_ids`, or NULL */
     bool decoder, lookup;
     bool bfloat; /* computed in BF16 */
+    bool scaled; /* the queries, by the root of the reciprocal of a head's width */
     struct gen_matrix input, q, k;
 };
 

@@ -87,14 +87,17 @@ class Ggml:
             getattr(self.base, name).restype = pointer
 
     class Params(ctypes.Structure):
-        _fields_ = [("size", ctypes.c_size_t), ("buffer", ctypes.c_void_p), ("no_alloc", ctypes.c_bool)]
+        _fields_ = [("size", ctypes.c_size_t), ("buffer", ctypes.c_void_p),
+                    ("no_alloc", ctypes.c_bool)]
 
     def rope(self, width, x, positions, divisors, args):
-        """`x` is positions x width; `args`: base, scale, ext, attn, beta_fast, beta_slow, original."""
+        """`x` is positions x width; `args`: base, scale, ext, attn, beta_fast, beta_slow,
+        original."""
         p, i64 = ctypes.c_void_p, ctypes.c_int64
         context = p(self.base.ggml_init(self.Params(1 << 22, None, False)))
-        a = p(self.base.ggml_new_tensor_3d(context, GGML_F32, i64(width), i64(1), i64(len(positions))))
-        b = p(self.base.ggml_new_tensor_1d(context, GGML_I32, i64(len(positions))))
+        n = i64(len(positions))
+        a = p(self.base.ggml_new_tensor_3d(context, GGML_F32, i64(width), i64(1), n))
+        b = p(self.base.ggml_new_tensor_1d(context, GGML_I32, n))
         self.put(a, np.asarray(x, dtype="<f4"))
         self.put(b, np.asarray(positions, dtype="<i4"))
         c = p(None)
@@ -131,7 +134,9 @@ def of_ggml(ggml, r):
         divisors = llama3_divisors(r)
     if r["scaling"] == "longrope":
         divisors = np.asarray(params["long_factors"], dtype="<f4")
-        attn = math.sqrt(1 + math.log(r["most"] / params["original"]) / math.log(params["original"]))
+        original = params["original"]
+        attn = math.sqrt(1 + math.log(r["most"] / original) / math.log(original))
+        original = 0
     x = np.zeros((len(POSITIONS), r["width"]), dtype="<f4")
     x[:, :half] = 1
     y = ggml.rope(r["width"], x, POSITIONS, divisors,

@@ -13,7 +13,8 @@ FAR = [0, 3, 20, 41, 90]
 
 @dataclass
 class Wrapped:
-    """A function that sees queries and keys, and how to get [batch, heads, tokens, width] of both."""
+    """A function that sees queries and keys, and how to get both from it: [batch, heads, tokens,
+    width]."""
     module: str
     name: str
     heads: object
@@ -29,6 +30,7 @@ class Family:
     # it is (thirds of it, when fused); a Wrapped function; None: not recorded.
     qk: object = "interface"
     fused: bool = False
+    scaled: bool = False  # the queries are multiplied by width^-0.5 before they can be seen
     ids: list = field(default_factory=lambda: list(IDS))
     positions: object = None  # a list, or one list for each stream
     types: object = None
@@ -162,10 +164,10 @@ add("gpt_bigcode", "GPTBigCodeForCausalLM",
      "n_positions": 64}, block="transformer.h.0")
 opt = {"model_type": "opt", "vocab_size": 40, "hidden_size": 32, "ffn_dim": 32,
        "num_hidden_layers": 2, "num_attention_heads": 4, "max_position_embeddings": 64}
-add("opt", "OPTForCausalLM", opt, block="model.decoder.layers.0")
+add("opt", "OPTForCausalLM", opt, block="model.decoder.layers.0", scaled=True)
 add("opt_projected", "OPTForCausalLM",
     {**opt, "word_embed_proj_dim": 16, "do_layer_norm_before": False},
-    block="model.decoder.layers.0")
+    block="model.decoder.layers.0", scaled=True)
 add("biogpt", "BioGptForCausalLM",
     {"model_type": "biogpt", "vocab_size": 40, "hidden_size": 32, "intermediate_size": 32,
      "num_hidden_layers": 2, "num_attention_heads": 4, "max_position_embeddings": 64},
@@ -200,9 +202,9 @@ add("distilbert", "DistilBertModel",
      "n_heads": 4, "max_position_embeddings": 64}, block="transformer.layer.0")
 add("mpnet", "MPNetModel", encoder("mpnet", pad_token_id=1), block="encoder.layer.0",
     qk=("encoder.layer.0.attention.attn.q", "encoder.layer.0.attention.attn.k"))
-deberta = encoder("deberta-v2", relative_attention=True, position_buckets=8, norm_rel_ebd="layer_norm",
-    share_att_key=True, pos_att_type=["p2c", "c2p"], type_vocab_size=0)
-deberta_qk = ("encoder.layer.0.attention.self.query_proj", "encoder.layer.0.attention.self.key_proj")
+deberta = encoder("deberta-v2", relative_attention=True, position_buckets=8,
+    norm_rel_ebd="layer_norm", share_att_key=True, pos_att_type=["p2c", "c2p"], type_vocab_size=0)
+deberta_qk = tuple(f"encoder.layer.0.attention.self.{name}_proj" for name in ("query", "key"))
 add("deberta_v2", "DebertaV2Model", {**deberta, "position_biased_input": False},
     block="encoder.layer.0", qk=deberta_qk)
 add("deberta_v2_positions", "DebertaV2Model",
@@ -217,12 +219,16 @@ add("eurobert", "EuroBertModel", text("eurobert"), block="layers.0")
 add("jina_v3", "JinaEmbeddingsV3Model",
     text("jina_embeddings_v3", num_key_value_heads=None, type_vocab_size=1), block="layers.0")
 add("esm", "EsmModel", encoder("esm", position_embedding_type="rotary", token_dropout=False,
-    mask_token_id=3, pad_token_id=1), block="encoder.layer.0")
+    mask_token_id=3, pad_token_id=1), block="encoder.layer.0", scaled=True)
+add("esm_token_dropout", "EsmModel", encoder("esm", position_embedding_type="rotary",
+    token_dropout=True, mask_token_id=3, pad_token_id=1), block="encoder.layer.0", scaled=True,
+    ids=[7, 3, 39, 21, 7])
 add("esm_learned", "EsmModel", encoder("esm", emb_layer_norm_before=True, token_dropout=False,
-    mask_token_id=3, pad_token_id=1), block="encoder.layer.0")
-# RoFormer turns by a stored table, which the rule of the values fills with other numbers.
+    mask_token_id=3, pad_token_id=1), block="encoder.layer.0", scaled=True)
 add("roformer", "RoFormerModel", encoder("roformer", type_vocab_size=2), block="encoder.layer.0",
-    types=[0, 0, 1, 1, 0], qk=None)
+    types=[0, 0, 1, 1, 0],
+    qk=Wrapped(modeling("roformer"), "RoFormerSelfAttention.apply_rotary_position_embeddings",
+               lambda _args, result: result[:2]))
 
 # Encoder and decoder.
 def both(model_type, **more):
@@ -247,7 +253,8 @@ add_both("m2m_100", "M2M100ForConditionalGeneration", both("m2m_100"))
 add_both("blenderbot", "BlenderbotForConditionalGeneration", both("blenderbot", pad_token_id=0))
 add("whisper_decoder", "WhisperForConditionalGeneration",
     both("whisper", max_source_positions=8, max_target_positions=32, num_mel_bins=8),
-    block="model.decoder.layers.0", decoder=True, argument="decoder_input_ids", features=(8, 16))
+    block="model.decoder.layers.0", decoder=True, argument="decoder_input_ids", features=(8, 16),
+    scaled=True)
 add("xglm", "XGLMForCausalLM",
     {"model_type": "xglm", "vocab_size": 40, "d_model": 32, "ffn_dim": 32, "num_layers": 2,
      "attention_heads": 4, "max_position_embeddings": 64}, block="model.layers.0",
@@ -268,8 +275,8 @@ add("codegen", "CodeGenForCausalLM",
      "n_positions": 128, "rotary_dim": 8}, block="transformer.h.0", positions=FAR)
 add("cohere", "CohereForCausalLM", text("cohere"), positions=FAR)
 add("cohere_norms", "CohereForCausalLM", text("cohere", use_qk_norm=True))
-add("cohere2", "Cohere2ForCausalLM", text("cohere2", head_dim=16), positions=FAR)
-add("glm", "GlmForCausalLM", text("glm", head_dim=16), positions=FAR)
+add("cohere2", "Cohere2ForCausalLM", text("cohere2", hidden_size=64), positions=FAR)
+add("glm", "GlmForCausalLM", text("glm", hidden_size=64, head_dim=16), positions=FAR)
 add("glm4", "Glm4ForCausalLM", text("glm4", head_dim=16), positions=FAR)
 add("glm4_moe", "Glm4MoeForCausalLM",
     text("glm4_moe", head_dim=16, n_routed_experts=2, num_experts_per_tok=1,
@@ -287,7 +294,7 @@ add("granite", "GraniteForCausalLM", text("granite", embedding_multiplier=12.0,
 add("minicpm3", "MiniCPM3ForCausalLM",
     text("minicpm3", num_key_value_heads=4, kv_lora_rank=16, q_lora_rank=16, qk_nope_head_dim=8,
          qk_rope_head_dim=8, v_head_dim=8), positions=FAR)
-add("nemotron", "NemotronForCausalLM", text("nemotron", head_dim=16), positions=FAR)
+add("nemotron", "NemotronForCausalLM", text("nemotron", hidden_size=64), positions=FAR)
 add("persimmon", "PersimmonForCausalLM", text("persimmon", num_key_value_heads=None,
     hidden_size=64), positions=FAR)
 add("smollm3", "SmolLM3ForCausalLM", text("smollm3"), positions=FAR)
@@ -337,8 +344,9 @@ add("llama4", "Llama4ForCausalLM",
     text("llama4_text", head_dim=16, num_local_experts=2, intermediate_size_mlp=32), positions=FAR)
 add("dbrx", "DbrxForCausalLM",
     {"model_type": "dbrx", "vocab_size": 40, "d_model": 32, "n_heads": 4, "n_layers": 2,
-     "max_seq_len": 128, "ffn_config": {"ffn_hidden_size": 16, "moe_num_experts": 2, "moe_top_k": 1},
-     "attn_config": {"kv_n_heads": 2, "clip_qkv": 1.5, "rope_theta": 10000.0}},
+     "max_seq_len": 128,
+     "ffn_config": {"ffn_hidden_size": 16, "moe_num_experts": 2, "moe_top_k": 1},
+     "attn_config": {"kv_n_heads": 2, "clip_qkv": 1.5, "rope_theta": 500000.0}},
     block="transformer.blocks.0")
 
 # Three streams of positions: words, then an image of two by two, as the reference counts them.
@@ -356,7 +364,7 @@ add("qwen2_5_vl", "Qwen2_5_VLForConditionalGeneration",
 add("qwen3_vl", "Qwen3VLForConditionalGeneration",
     {"model_type": "qwen3_vl", "text_config": {**text("qwen3_vl_text", head_dim=16),
      "rope_scaling": {"rope_type": "default", "mrope_interleaved": True,
-                      "mrope_section": [4, 2, 2]}},
+                      "mrope_section": [3, 3, 2]}},
      "vision_config": {**vision, "num_position_embeddings": 16, "deepstack_visual_indexes": [0]}},
     block="model.language_model.layers.0", positions=STREAMS)
 

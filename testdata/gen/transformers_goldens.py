@@ -46,7 +46,8 @@ def values_of(name, shape):
     """The rule of gen_value() in gen.c: splitmix64 of seed and index, k/128 with |k| <= 127."""
     count = int(np.prod(shape, dtype=np.int64))
     with np.errstate(over="ignore"):
-        state = np.uint64(seed_of(name) * 0x2545F4914F6CDD1D & MASK) + np.arange(count, dtype=np.uint64)
+        state = np.uint64(seed_of(name) * 0x2545F4914F6CDD1D & MASK)
+        state = state + np.arange(count, dtype=np.uint64)
         z = state + np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -82,8 +83,8 @@ def tensors_of(family, folder):
     model.to(DTYPES[family.dtype]).save_pretrained(folder)
     found = header_of(os.path.join(folder, "model.safetensors"))
     # Released files have neither tables of frequencies nor the oldest names of norms.
-    return {name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias"):
-            entry for name, entry in found.items() if not name.endswith("inv_freq")}
+    newer = lambda name: name.replace("Norm.gamma", "Norm.weight").replace("Norm.beta", "Norm.bias")
+    return {newer(name): entry for name, entry in found.items() if not name.endswith("inv_freq")}
 
 
 def module_at(model, path):
@@ -125,7 +126,8 @@ class Caught:
 
 @contextlib.contextmanager
 def recording(model, family, caught):
-    handles = [module_at(model, family.block).register_forward_pre_hook(caught.block, with_kwargs=True)]
+    block = module_at(model, family.block)
+    handles = [block.register_forward_pre_hook(caught.block, with_kwargs=True)]
     if isinstance(family.qk, tuple):
         for place, (which, path) in enumerate(zip("qk", family.qk)):
             part = (place, 3) if family.fused else (0, 1)
@@ -196,7 +198,8 @@ def inputs_of(family, model):
     if family.decoder and family.argument == "input_ids":
         kwargs["decoder_input_ids"] = kwargs["input_ids"]
     if family.features:
-        kwargs["input_features"] = torch.zeros((1, *family.features), dtype=next(model.parameters()).dtype)
+        dtype = next(model.parameters()).dtype
+        kwargs["input_features"] = torch.zeros((1, *family.features), dtype=dtype)
     kwargs.update(family.extra)
     return kwargs
 
@@ -213,7 +216,9 @@ def golden_of(family):
         tensors = tensors_of(family, made)
         write_checkpoint(folder, family.config, tensors)
         model, caught = run_model(family, folder, DTYPES[family.compute])
-        _, exact = run_model(family, folder, torch.float64) if family.compute == "F32" else (None, caught)
+        exact = caught
+        if family.compute == "F32":
+            _, exact = run_model(family, folder, torch.float64)
     lines = [f"class {family.class_name}", "config " + json.dumps(family.config)]
     for name in sorted(tensors):
         dtype, shape = tensors[name]
@@ -235,6 +240,8 @@ def golden_of(family):
     found = caught.input[0]
     if not family.image and is_lookup(model, family, found):
         lines.append("lookup")
+    if family.scaled:
+        lines.append("scaled")
     lines += format_matrix("input", found)
     own = [relative(found, exact.input[0])]
     if family.qk:

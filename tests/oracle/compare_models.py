@@ -38,7 +38,7 @@ def compare(comparison, path, verdict, llama_cpp, name):
     comparison.same(path, "input", answer["input"]["name"], name)
     comparison.same(path, "llama_cpp", answer["loaders"]["llama_cpp"], llama_cpp)
     ids = ",".join(str(i) for i in IDS)
-    ours = comparison.ask("embed", "--json", "--ids", ids, path)
+    ours = comparison.ask("embed", "--stage", "token", "--json", "--ids", ids, path)
     if ours is not None:
         theirs = rows_of(path, name).astype(np.float32).tolist()
         comparison.same(path, "rows", ours["values"], theirs, np.float32)

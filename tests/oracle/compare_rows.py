@@ -51,7 +51,8 @@ def main():
     for kind in kinds:
         data = encoded(kind, np.random.default_rng(int(kind)))
         write(path, kind, data)
-        ours = comparison.ask("embed", "--json", "--ids", ",".join(map(str, IDS)), path)
+        ids = ",".join(map(str, IDS))
+        ours = comparison.ask("embed", "--stage", "token", "--json", "--ids", ids, path)
         if ours is not None:
             theirs = gguf.quants.dequantize(data[IDS], kind).astype(np.float32).tolist()
             comparison.same(kind.name, "rows", ours["values"], theirs, np.float32)
