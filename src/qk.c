@@ -285,6 +285,8 @@ static enum tenon_status find_latent_widths(struct tenon_qk *qk, struct tenon_er
     if (!tenon_resolve_int(qk->model, "qk_nope_head_dim", &nope) &&
         tenon_resolve_int(qk->model, "attention.key_length_mla attention.key_length", &key))
         nope = key - rope;
+    if (v < 0 && is_gguf(qk)) /* what llama.cpp assumes of values where nothing is said */
+        v = qk->input->positions->hidden_size / qk->shape.heads;
     if (rope <= 0 || rope > UINT16_MAX || nope < 0 || nope > UINT16_MAX || v < 0 || v > UINT16_MAX)
         return fail_model(qk, TENON_ERR_MISMATCH, err,
                           "widths of the parts of a head are not known or make no sense");

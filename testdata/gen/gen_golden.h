@@ -43,6 +43,7 @@ struct gen_gguf {
     unsigned q_heads, k_heads;
     double theta;
     unsigned rotary_dim;        /* 0: the whole head */
+    bool no_qk;                 /* there are none in the file */
     bool other_input, other_qk; /* the reference that reads such files computes another one */
     size_t tokens;              /* how many are the same; SIZE_MAX: all */
 };

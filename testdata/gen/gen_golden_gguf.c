@@ -244,6 +244,8 @@ void gen_golden_gguf_read(struct gen_gguf *out, const struct gen_golden *g, cons
             take_pair(&r, rest, out);
         else if (strcmp(word, "tokens") == 0)
             out->tokens = strtoul(rest, NULL, 10);
+        else if (strcmp(word, "refused") == 0)
+            out->no_qk = true;
         else if (strcmp(word, "differs") == 0) {
             out->other_input |= strcmp(rest, "input") == 0;
             out->other_qk |= strcmp(rest, "qk") == 0;

@@ -50,10 +50,16 @@ MORE = {
 # Where llama.cpp computes something else than transformers, and knows no better from the file.
 NOTES = {
     "camembert": ["differs input", "differs qk"],  # keeps the rows before the first position
+    # Heads have no keys of their own there: queries are taken to the latent that they share.
+    "deepseek_v2": ["refused qk"],
+    "deepseek_v3": ["refused qk"],
+    "deepseek_v3_yarn": ["refused qk"],
     "gemma_bf16": ["differs input"],   # the scale is not rounded to the type of the weights
     "gemma3_bf16": ["differs input"],
+    "glm": ["differs qk"],             # the converter does not find the eps, and writes another
     "gpt_oss": ["differs qk"],         # no key says that the ramp of yarn is not to be truncated
     "llama_dynamic": ["differs qk"],   # no key says dynamic
+    "minicpm3": ["differs qk"],        # norms of latents have an eps of their own, not the file's
     "smollm3_no_rope": ["differs qk"],  # no key says which layers do not rotate
     "roberta": ["tokens 3"],           # padding, the last two, counts on like any token
 }

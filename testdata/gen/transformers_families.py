@@ -31,6 +31,7 @@ class Family:
     qk: object = "interface"
     fused: bool = False
     scaled: bool = False  # the queries are multiplied by width^-0.5 before they can be seen
+    computed: tuple = ()  # ends of names of tensors that are made from the config
     ids: list = field(default_factory=lambda: list(IDS))
     positions: object = None  # a list, or one list for each stream
     types: object = None
@@ -226,6 +227,7 @@ add("esm_token_dropout", "EsmModel", encoder("esm", position_embedding_type="rot
 add("esm_learned", "EsmModel", encoder("esm", emb_layer_norm_before=True, token_dropout=False,
     mask_token_id=3, pad_token_id=1), block="encoder.layer.0", scaled=True)
 add("roformer", "RoFormerModel", encoder("roformer", type_vocab_size=2), block="encoder.layer.0",
+    computed=("embed_positions.weight",),
     types=[0, 0, 1, 1, 0],
     qk=Wrapped(modeling("roformer"), "RoFormerSelfAttention.apply_rotary_position_embeddings",
                lambda _args, result: result[:2]))
@@ -258,7 +260,8 @@ add("whisper_decoder", "WhisperForConditionalGeneration",
 add("xglm", "XGLMForCausalLM",
     {"model_type": "xglm", "vocab_size": 40, "d_model": 32, "ffn_dim": 32, "num_layers": 2,
      "attention_heads": 4, "max_position_embeddings": 64}, block="model.layers.0",
-    qk=("model.layers.0.self_attn.q_proj", "model.layers.0.self_attn.k_proj"))
+    scaled=True,
+    qk=Wrapped("torch", "bmm", lambda args, _result: (args[0][None], args[1].transpose(1, 2)[None])))
 t5 = {"vocab_size": 40, "d_model": 32, "d_kv": 16, "d_ff": 32, "num_layers": 2, "num_heads": 4,
       "decoder_start_token_id": 0}
 for side, decoder in (("encoder", False), ("decoder", True)):
@@ -342,9 +345,10 @@ add("qwen3_next", "Qwen3NextForCausalLM",
          layer_types=["full_attention", "full_attention"]), positions=FAR)
 add("llama4", "Llama4ForCausalLM",
     text("llama4_text", head_dim=16, num_local_experts=2, intermediate_size_mlp=32), positions=FAR)
+# This version of the reference does not look at the base in attn_config, which llama.cpp reads.
 add("dbrx", "DbrxForCausalLM",
     {"model_type": "dbrx", "vocab_size": 40, "d_model": 32, "n_heads": 4, "n_layers": 2,
-     "max_seq_len": 128,
+     "max_seq_len": 128, "rope_theta": 500000.0,
      "ffn_config": {"ffn_hidden_size": 16, "moe_num_experts": 2, "moe_top_k": 1},
      "attn_config": {"kv_n_heads": 2, "clip_qkv": 1.5, "rope_theta": 500000.0}},
     block="transformer.blocks.0")

@@ -82,9 +82,13 @@ def tensors_of(family, folder):
     model = getattr(transformers, family.class_name)._from_config(config)
     model.to(DTYPES[family.dtype]).save_pretrained(folder)
     found = header_of(os.path.join(folder, "model.safetensors"))
-    # Released files have neither tables of frequencies nor the oldest names of norms.
+    # Released files have neither tables that follow from the config nor the oldest names of norms.
     newer = lambda name: name.replace("Norm.gamma", "Norm.weight").replace("Norm.beta", "Norm.bias")
-    return {newer(name): entry for name, entry in found.items() if not name.endswith("inv_freq")}
+    return {newer(name): entry for name, entry in found.items() if not is_computed(family, name)}
+
+
+def is_computed(family, name):
+    return name.endswith(("inv_freq",) + family.computed)
 
 
 def module_at(model, path):
@@ -169,7 +173,7 @@ def run_model(family, folder, dtype):
         folder, dtype=dtype, output_loading_info=True,
         attn_implementation="record" if family.qk == "interface" else "eager")
     for what in ("missing_keys", "unexpected_keys", "mismatched_keys"):
-        if any(not str(key).endswith("inv_freq") for key in info[what]):
+        if any(not is_computed(family, str(key)) for key in info[what]):
             raise ValueError(f"{what}: {info[what]}")
     model.eval()
     with torch.no_grad(), recording(model, family, caught):
