@@ -14,6 +14,10 @@
 /* The most one system call is asked for. */
 #define MOST_PER_CALL ((size_t)1 << 30)
 
+/* Bytes that are moved by other than a multiple of this take the way through memory: no file system
+ * can share the blocks, and page by page into two pages each the system is slower than we are. */
+#define COPY_BLOCK 4096
+
 /* Other names that are tried when an unfinished file of a process with our number is in the way. */
 #define MOST_NAMES 100
 
@@ -336,7 +340,8 @@ uint64_t tenon_sink_copy(struct tenon_sink *sink, const struct tenon_sink_copy *
     struct tenon_io_range range = {.to = sink->fd, .from_off = copy->from, .to_off = copy->to};
     uint64_t done = 0;
 
-    if (atomic_load_explicit(&sink->no_copy, memory_order_relaxed))
+    if (atomic_load_explicit(&sink->no_copy, memory_order_relaxed) ||
+        (copy->to - copy->from) % COPY_BLOCK != 0)
         return 0;
     if (tenon_source_hold(copy->source, &range.from, NULL) != TENON_OK)
         return 0;

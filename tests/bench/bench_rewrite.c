@@ -19,14 +19,20 @@
 #include "gen_large.h"
 #include "parallel.h"
 #include "tenon/convert.h"
+#include "tenon/edit.h"
 #include "tenon/split.h"
+#include "tenon/tie.h"
 
 #define PIECE_BYTES ((size_t)1 << 20)
 
 static const char input[] = "bench_rewrite.safetensors";
 static const char wide[] = "bench_rewrite_f32.safetensors";
-static const char parts[] = "bench_rewrite_part-00001-of-00004.safetensors";
+static const char untied[] = "bench_rewrite_untied.gguf";
+static const char tied[] = "bench_rewrite_tied.gguf";
+static const char prefix[] = "bench_rewrite_part";
+static const char parts[] = "bench_rewrite_part-00001-of-00004.gguf";
 static const char output[] = "bench_rewrite_out.safetensors";
+static const char gguf_output[] = "bench_rewrite_out.gguf";
 
 static void fail(const char *what, const struct tenon_error *err)
 {
@@ -73,6 +79,82 @@ static void sync_file(const char *path)
 
     if (fd < 0 || fsync(fd) != 0 || close(fd) != 0)
         fail(path, NULL);
+}
+
+/* --- the model that is tied --- */
+
+struct writer {
+    FILE *file;
+    uint64_t n;
+};
+
+static void put(struct writer *w, const void *bytes, size_t n)
+{
+    if (fwrite(bytes, 1, n, w->file) != n)
+        fail("write", NULL);
+    w->n += n;
+}
+
+static void put_number(struct writer *w, uint64_t value, size_t n_bytes)
+{
+    unsigned char bytes[8];
+
+    for (size_t i = 0; i < n_bytes; i++)
+        bytes[i] = (unsigned char)(value >> 8 * i);
+    put(w, bytes, n_bytes);
+}
+
+static void put_text(struct writer *w, const char *text)
+{
+    put_number(w, strlen(text), 8);
+    put(w, text, strlen(text));
+}
+
+/* A tensor record: BF16, `rows` of 512, at `off` in the data. */
+static void put_tensor(struct writer *w, const char *name, uint64_t rows, uint64_t off)
+{
+    put_text(w, name);
+    put_number(w, 2, 4);
+    put_number(w, 512, 8);
+    put_number(w, rows, 8);
+    put_number(w, 30, 4);
+    put_number(w, off, 8);
+}
+
+/* An eighth of `mib` is the input, another its copy, the output; the rest lies in six matrices. */
+static void make_untied(unsigned long mib)
+{
+    static const char *const names[] = {"token_embd.weight",   "output.weight",
+                                        "blk.0.ffn_up.weight", "blk.0.ffn_down.weight",
+                                        "blk.1.ffn_up.weight", "blk.1.ffn_down.weight",
+                                        "blk.2.ffn_up.weight", "blk.2.ffn_down.weight"};
+    const uint64_t eighth = (uint64_t)mib << 17;
+    static unsigned char piece[1 << 17];
+    struct writer w = {.file = fopen(untied, "wb")};
+    uint64_t state = 1;
+
+    if (w.file == NULL)
+        fail(untied, NULL);
+    put(&w, "GGUF", 4);
+    put_number(&w, 3, 4);
+    put_number(&w, 8, 8);
+    put_number(&w, 1, 8);
+    put_text(&w, "general.architecture");
+    put_number(&w, 8, 4);
+    put_text(&w, "llama");
+    for (uint64_t i = 0; i < 8; i++)
+        put_tensor(&w, names[i], eighth / 1024, i * eighth);
+    while (w.n % 32 != 0)
+        put_number(&w, 0, 1);
+    for (uint64_t i = 0; i < 8; i++)
+        for (uint64_t k = 0; k < eighth; k += sizeof(piece)) {
+            state = i < 2 ? k + 1 : state + 1;
+            for (size_t b = 0; b < sizeof(piece); b++)
+                piece[b] = (unsigned char)(b % 2 == 0 ? (b + state) * 97 : 0x3c);
+            put(&w, piece, sizeof(piece));
+        }
+    if (fclose(w.file) != 0)
+        fail(untied, NULL);
 }
 
 /* --- what it is compared with --- */
@@ -127,27 +209,49 @@ static void copy_by_loop(const char *from)
 
 /* --- rewrites --- */
 
-enum what { COPY, SPLIT, MERGE, CAST_F16, CAST_BF16, CAST_F32 };
+enum what { TIE, UNTIE, EDIT, SPLIT, MERGE, CAST_F16, CAST_BF16, CAST_F32 };
+
+static enum tenon_status convert(enum what what, const struct tenon_model *model,
+                                 struct tenon_plan **out, struct tenon_error *err)
+{
+    static const enum tenon_dtype dtypes[] = {
+        [CAST_F16] = TENON_DTYPE_F16, [CAST_BF16] = TENON_DTYPE_BF16, [CAST_F32] = TENON_DTYPE_F32};
+    struct tenon_convert_options options;
+
+    tenon_convert_options_init(&options);
+    options.dtype = dtypes[what];
+    return tenon_plan_convert(model, what == CAST_F32 ? wide : output, &options, out, err);
+}
+
+static enum tenon_status edit(const struct tenon_model *model, struct tenon_plan **out,
+                              struct tenon_error *err)
+{
+    const struct tenon_edit edit = {
+        .name = {"general.name", 12}, .value = {"another", 7}, .type = {"string", 6}};
+
+    return tenon_plan_edit(model, gguf_output,
+                           &(struct tenon_edit_options){.edits = &edit, .n_edits = 1}, out, err);
+}
 
 static struct tenon_plan *build(enum what what, const struct tenon_model *model)
 {
-    struct tenon_split_options split = {.max_bytes = size_of(input) / 4};
-    struct tenon_convert_options convert;
+    struct tenon_split_options split = {.max_bytes = size_of(untied) / 4};
     struct tenon_plan *plan = NULL;
     struct tenon_error err = {0};
     enum tenon_status st;
 
-    tenon_convert_options_init(&convert);
-    convert.dtype = what == CAST_F16    ? TENON_DTYPE_F16
-                    : what == CAST_BF16 ? TENON_DTYPE_BF16
-                    : what == CAST_F32  ? TENON_DTYPE_F32
-                                        : TENON_DTYPE_UNKNOWN;
-    if (what == SPLIT)
-        st = tenon_plan_split(model, "bench_rewrite_part", &split, &plan, &err);
+    if (what == TIE)
+        st = tenon_plan_tie(model, gguf_output, NULL, &plan, &err);
+    else if (what == UNTIE)
+        st = tenon_plan_untie(model, gguf_output, NULL, &plan, &err);
+    else if (what == EDIT)
+        st = edit(model, &plan, &err);
+    else if (what == SPLIT)
+        st = tenon_plan_split(model, prefix, &split, &plan, &err);
     else if (what == MERGE)
-        st = tenon_plan_merge(model, output, &plan, &err);
+        st = tenon_plan_merge(model, gguf_output, &plan, &err);
     else
-        st = tenon_plan_convert(model, what == CAST_F32 ? wide : output, &convert, &plan, &err);
+        st = convert(what, model, &plan, &err);
     if (st != TENON_OK || tenon_plan_layout(plan, &err) != TENON_OK)
         fail("plan", &err);
     return plan;
@@ -178,13 +282,12 @@ static void remove_outputs(bool with_parts)
     char name[sizeof(parts) + 16];
 
     unlink(output);
-    for (int i = 1; with_parts && i <= 8; i++)
-        for (int n = 1; n <= 8; n++) {
-            snprintf(name, sizeof(name), "bench_rewrite_part-%05d-of-%05d.safetensors", i, n);
+    unlink(gguf_output);
+    for (int i = 1; with_parts && i <= 9; i++)
+        for (int n = 1; n <= 9; n++) {
+            snprintf(name, sizeof(name), "%s-%05d-of-%05d.gguf", prefix, i, n);
             unlink(name);
         }
-    if (with_parts)
-        unlink("bench_rewrite_part.safetensors.index.json");
 }
 
 /* --- one comparison --- */
@@ -232,7 +335,7 @@ static void compare(const struct row *row, int runs)
         if (row->loop)
             copy_by_loop(row->from);
         else
-            copy_by_cp(row->what == MERGE ? input : row->from, row->sync);
+            copy_by_cp(row->what == MERGE ? untied : row->from, row->sync);
         end_cost(&begin, &theirs);
     }
     printf("%-24s %6.3f s, %-9s %6.3f s: %.2f of its speed; processor %.3f and %.3f s\n", row->name,
@@ -247,12 +350,15 @@ static void compare(const struct row *row, int runs)
 int main(int argc, char **argv)
 {
     static const struct row rows[] = {
-        {"payloads copied", COPY, input, false, false},
+        {"tie", TIE, untied, false, false},
+        {"untie", UNTIE, tied, false, false},
+        {"edit of a key", EDIT, untied, false, false},
+        {"split into four", SPLIT, untied, false, false},
+        {"merge of four", MERGE, parts, false, false},
         {"BF16 to F16, 2 threads", CAST_F16, input, false, true},
         {"F32 to BF16, 2 threads", CAST_BF16, wide, false, true},
-        {"payloads copied, synced", COPY, input, true, false},
-        {"split into four", SPLIT, input, false, false},
-        {"merge of four", MERGE, parts, false, false},
+        {"edit of a key, synced", EDIT, untied, true, false},
+        {"split into four, synced", SPLIT, untied, true, false},
     };
     unsigned long mib = argc > 1 ? strtoul(argv[1], NULL, 10) : 512;
     int runs = argc > 2 ? atoi(argv[2]) : 3;
@@ -261,13 +367,19 @@ int main(int argc, char **argv)
     if (mib < 4 || runs < 1)
         fail("arguments", NULL);
     gen_large_bf16(input, mib);
+    make_untied(mib);
     rewrite(CAST_F32, input, false);
+    rewrite(TIE, untied, false);
+    if (rename(gguf_output, tied) != 0)
+        fail(tied, NULL);
     printf("%lu MiB of BF16, %llu MiB of F32\n", mib, (unsigned long long)(size_of(wide) >> 20));
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         compare(&rows[i], runs);
     remove_outputs(true);
     unlink(input);
     unlink(wide);
+    unlink(untied);
+    unlink(tied);
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         printf("most memory: %.1f MiB\n", (double)usage.ru_maxrss / 1024);
     return 0;
