@@ -167,11 +167,11 @@ static enum tenon_status find_head_norm(struct tenon_qk *qk, enum tenon_role rol
             (void)tenon_setting_bool(&s, &on);
         plain = on && tenon_positions_rope(qk->input->positions, 0) != NULL;
     }
-    if (plain)
+    if (plain && w == NULL)
         return read_norm(qk, role, kind, d, out, err);
     if (w == NULL || kind == TENON_NORM_L2)
         return TENON_OK;
-    if (kind == TENON_NORM_NONE)
+    if (kind == TENON_NORM_NONE || plain) /* converters store weights where classes have none */
         kind = TENON_NORM_RMS;
     if (w->expert >= 0)
         return read_head_norms(qk, role, kind, heads, out, err);
