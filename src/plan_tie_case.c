@@ -23,6 +23,7 @@ enum tenon_status tenon_tie_begin(struct tenon_tie_case *c, const struct tenon_m
     tenon_tying_options_init(&options);
     options.threads = threads;
     options.groups = false;
+    options.no_hashes = true;
     return st == TENON_OK ? tenon_tying_analyse(model, &options, &c->tying, err) : st;
 }
 

@@ -246,7 +246,7 @@ static enum tenon_status analyse(struct tenon_tying_case *c, struct tenon_error 
         return st;
     }
     tenon_tying_declare(c);
-    if (tenon_tying_may_read(c))
+    if (tenon_tying_may_read(c) && !c->options.no_hashes)
         st = tenon_tying_hash(c, err);
     if (st == TENON_OK)
         st = judge(c, err);

@@ -62,6 +62,7 @@ struct tenon_tying_options {
     uint64_t most_bytes; /* 0, or: when the two matrices have more bytes than this they are not
                           * read, and a verdict that would take reading is TENON_VERDICT_NONE */
     bool values;         /* compare values where bytes differ (reads both matrices) */
+    bool no_hashes;      /* leave the hashes of the two matrices out: less is read */
 };
 
 /* The answer. Owned by the caller of tenon_tying_analyse, freed by tenon_tying_free. */
