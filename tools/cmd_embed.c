@@ -229,11 +229,17 @@ static enum tenon_status read_tokens(struct embed_run *r, struct tenon_stage_tok
     return st;
 }
 
-/* The longest sequence, which scalings that depend on the length follow. */
+/* The longest sequence, which scalings that depend on the length follow: up to the last position,
+ * where positions are given. */
 static double count_longest(const struct embed_run *r)
 {
     size_t longest = 0, begin = 0;
+    double last = 0;
 
+    for (size_t i = 0; r->o->places.n > 0 && i < r->places[0].n; i++)
+        last = (double)r->places[0].ids[i] > last ? (double)r->places[0].ids[i] : last;
+    if (r->o->places.n > 0)
+        return last + 1;
     for (size_t s = 0; s < r->ids.n_sequences; begin = r->ids.ends[s++])
         if (r->ids.ends[s] - begin > longest)
             longest = r->ids.ends[s] - begin;
