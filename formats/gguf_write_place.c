@@ -53,8 +53,9 @@ struct placing {
     struct tenon_gguf_layout *l;
     struct origin *origins;
     size_t n_origins, origin_room;
-    struct item *items; /* in the order of the payloads */
-    uint64_t reach;     /* the end of what is placed, relative */
+    struct item *items; /* those that are not empty, in the order of the payloads */
+    size_t n_items;
+    uint64_t reach; /* the end of what is placed, relative */
     /* What stood behind the payload that was placed last, where it came from; 0 bytes: nothing. */
     const struct origin *behind;
     uint64_t behind_offset, behind_bytes;
@@ -78,7 +79,7 @@ static enum tenon_status put_payload(struct placing *p, size_t tensor, uint64_t 
     if (!tenon_u64_add(&end, place, t->bytes))
         return fail_place(t, err);
     p->l->places[tensor] = place;
-    if (end > p->reach)
+    if (t->bytes != 0 && end > p->reach)
         p->reach = end;
     return TENON_OK;
 }
@@ -129,7 +130,7 @@ static enum tenon_status list_payloads(struct origin *o, struct tenon_error *err
     for (size_t i = 0; i < all; i++) {
         const struct tenon_tensor *t = tenon_model_tensor(o->model, i);
 
-        if (t->file == o->file)
+        if (t->file == o->file && t->bytes != 0)
             o->payloads[o->n++].tensor = t;
     }
     for (size_t i = 1; sorted && i < o->n; i++)
@@ -215,8 +216,11 @@ static enum tenon_status list_items(struct placing *p, struct tenon_error *err)
 
     for (size_t i = 0; st == TENON_OK && i < p->l->n; i++) {
         const struct tenon_plan_tensor *t = &p->l->tensors[i];
-        struct item *item = &p->items[i];
+        struct item *item = &p->items[p->n_items];
 
+        if (t->bytes == 0)
+            continue;
+        p->n_items++;
         *item = (struct item){.tensor = i, .origin = NO_ORIGIN};
         if (!may_keep(p->l, t))
             continue;
@@ -260,7 +264,7 @@ static void keep_named(struct placing *p)
 {
     const struct item *last = NULL;
 
-    for (size_t i = 0; i < p->l->n; i++) {
+    for (size_t i = 0; i < p->n_items; i++) {
         struct item *item = &p->items[i];
 
         if (item->origin == NO_ORIGIN || !has_own_name(p, item) || payload_of(p, item)->taken)
@@ -278,11 +282,11 @@ static void keep_renamed(struct placing *p)
     const struct item *last = NULL;
     size_t next = 0;
 
-    for (size_t i = 0; i < p->l->n; i++) {
+    for (size_t i = 0; i < p->n_items; i++) {
         struct item *item = &p->items[i];
         bool ordered;
 
-        while (next < p->l->n && (next <= i || !p->items[next].kept))
+        while (next < p->n_items && (next <= i || !p->items[next].kept))
             next++;
         if (item->kept) {
             last = item;
@@ -293,9 +297,9 @@ static void keep_renamed(struct placing *p)
         ordered = !p->origins[item->origin].used;
         if (last != NULL && last->origin == item->origin)
             ordered = follows(p, last, item);
-        else if (next < p->l->n && p->items[next].origin == item->origin)
+        else if (next < p->n_items && p->items[next].origin == item->origin)
             ordered = true;
-        if (ordered && next < p->l->n && p->items[next].origin == item->origin)
+        if (ordered && next < p->n_items && p->items[next].origin == item->origin)
             ordered = follows(p, item, &p->items[next]);
         if (!ordered)
             continue;
@@ -309,7 +313,7 @@ static void anchor_new(struct placing *p)
 {
     struct item next = {.origin = NO_ORIGIN};
 
-    for (size_t i = p->l->n; i > 0; i--) {
+    for (size_t i = p->n_items; i > 0; i--) {
         struct item *item = &p->items[i - 1];
 
         if (item->kept) {
@@ -338,32 +342,43 @@ static int compare_items(const void *a, const void *b)
 
 /* --- placing --- */
 
+/* `n` bytes of the origin from `from` on go to `place`. Empty payloads may lie behind the end of
+ * their file, where there is nothing to copy. */
+static enum tenon_status add_rest(struct placing *p, const struct origin *o, uint64_t from,
+                                  uint64_t place, uint64_t n, struct tenon_error *err)
+{
+    uint64_t end = tenon_model_file(o->model, o->file)->bytes;
+    struct tenon_plan_rest rest = {.file = (uint32_t)(p->l->file - p->l->plan->files),
+                                   .offset = place,
+                                   .model = o->model,
+                                   .from = o->file,
+                                   .from_offset = from};
+
+    if (from < end)
+        rest.bytes = n < end - from ? n : end - from;
+    return tenon_plan_add_rest(p->l->plan, &rest, err);
+}
+
 /* Brings along what fills the gap before `place`: the padding that stood behind the last payload,
  * and the `lead` bytes before that of `item`. */
 static enum tenon_status fill_gap(struct placing *p, const struct item *item, uint64_t place,
-                                  uint64_t from, uint64_t lead, struct tenon_error *err)
+                                  uint64_t reach, uint64_t lead, struct tenon_error *err)
 {
-    struct tenon_plan_rest rest = {.file = (uint32_t)(p->l->file - p->l->plan->files),
-                                   .offset = from};
     enum tenon_status st = TENON_OK;
 
-    if (p->behind_bytes != 0 && place > from) {
-        rest.bytes = place - from - lead;
-        if (rest.bytes > p->behind_bytes)
-            rest.bytes = p->behind_bytes;
-        rest.model = p->behind->model;
-        rest.from = p->behind->file;
-        rest.from_offset = p->behind_offset;
-        st = tenon_plan_add_rest(p->l->plan, &rest, err);
+    if (p->behind_bytes != 0 && place > reach) {
+        uint64_t gap = place - reach - lead;
+
+        st = add_rest(p, p->behind, p->behind_offset, reach,
+                      gap < p->behind_bytes ? gap : p->behind_bytes, err);
     }
-    if (st != TENON_OK || lead == 0)
-        return st;
-    rest.offset = place - lead;
-    rest.bytes = lead;
-    rest.model = p->origins[item->origin].model;
-    rest.from = p->origins[item->origin].file;
-    rest.from_offset = p->origins[item->origin].payloads[item->payload].tensor->offset - lead;
-    return tenon_plan_add_rest(p->l->plan, &rest, err);
+    if (st == TENON_OK && lead != 0) {
+        const struct origin *o = &p->origins[item->origin];
+
+        st = add_rest(p, o, o->payloads[item->payload].tensor->offset - lead, place - lead, lead,
+                      err);
+    }
+    return st;
 }
 
 /* After a kept payload was placed: what stands behind it, unless something else reaches further. */
@@ -422,7 +437,7 @@ static enum tenon_status place_new(struct placing *p, const struct item *item,
 /* The end of the file: as that of the origin, when its last payload is the last one here. */
 static enum tenon_status place_end(struct placing *p, struct tenon_error *err)
 {
-    const struct item *last = &p->items[p->l->n - 1];
+    const struct item *last = &p->items[p->n_items - 1];
     bool same = last->kept && last->payload + 1 == p->origins[last->origin].n;
     uint64_t end;
 
@@ -432,6 +447,41 @@ static enum tenon_status place_end(struct placing *p, struct tenon_error *err)
         return fail_place(&p->l->tensors[last->tensor], err);
     p->l->data_bytes = end;
     return fill_gap(p, last, end, p->reach, 0, err);
+}
+
+/* Empty payloads go where the next one begins, which is where the loader expects them; one that lay
+ * elsewhere stays there. */
+static enum tenon_status place_empty(struct placing *p, struct tenon_error *err)
+{
+    uint64_t next, old_next = 0;
+    enum tenon_status st = TENON_OK;
+    size_t origin;
+
+    if (!tenon_u64_align(&next, p->reach, p->l->alignment))
+        return fail_place(&p->l->tensors[p->l->n - 1], err);
+    for (size_t i = p->l->n; st == TENON_OK && i > 0; i--) {
+        const struct tenon_plan_tensor *t = &p->l->tensors[i - 1];
+        bool old = may_keep(p->l, t);
+        uint64_t offset = old ? t->sources->tensor->offset : 0, expected = old_next;
+
+        if (t->bytes != 0) {
+            next = p->l->places[i - 1];
+            old_next = old ? offset : old_next;
+            continue;
+        }
+        p->l->places[i - 1] = next;
+        if (!old)
+            continue;
+        st = find_origin(p, t->sources, &origin, err);
+        if (st == TENON_OK &&
+            (old_next != 0 ||
+             tenon_u64_align(&expected, p->origins[origin].end, p->l->alignment)) &&
+            offset != expected)
+            p->l->places[i - 1] =
+                offset -
+                tenon_model_file(t->sources->model, t->sources->tensor->file)->header_bytes;
+    }
+    return st;
 }
 
 static enum tenon_status place_alike(struct placing *p, struct tenon_error *err)
@@ -448,13 +498,15 @@ static enum tenon_status place_alike(struct placing *p, struct tenon_error *err)
     keep_named(p);
     keep_renamed(p);
     anchor_new(p);
-    for (size_t i = 1; sorted && i < p->l->n; i++)
+    for (size_t i = 1; sorted && i < p->n_items; i++)
         sorted = compare_items(&p->items[i - 1], &p->items[i]) < 0;
     if (!sorted)
-        qsort(p->items, p->l->n, sizeof(*p->items), compare_items);
-    for (size_t i = 0; st == TENON_OK && i < p->l->n; i++)
+        qsort(p->items, p->n_items, sizeof(*p->items), compare_items);
+    for (size_t i = 0; st == TENON_OK && i < p->n_items; i++)
         st = p->items[i].kept ? place_kept(p, &p->items[i], err) : place_new(p, &p->items[i], err);
-    return st == TENON_OK ? place_end(p, err) : st;
+    if (st == TENON_OK && p->n_items != 0)
+        st = place_end(p, err);
+    return st == TENON_OK ? place_empty(p, err) : st;
 }
 
 /* Without tensors: what stands behind the header and its padding. */

@@ -148,7 +148,7 @@ static int compare_spans(const void *a, const void *b)
 
     if (x->offset != y->offset)
         return x->offset < y->offset ? -1 : 1;
-    return (x->n_bytes > y->n_bytes) - (x->n_bytes < y->n_bytes); /* empty ones first */
+    return (x->n_bytes > y->n_bytes) - (x->n_bytes < y->n_bytes);
 }
 
 static enum tenon_status add_bytes(struct tenon_run_parts *parts, enum tenon_part_kind kind,
@@ -236,6 +236,7 @@ static enum tenon_status add_span(const struct tenon_run *run, const struct teno
     return tenon_run_split_tensor(run, span->tensor, part, err);
 }
 
+/* Empty tensors need nothing, and may lie behind the end of a file. */
 static size_t list_spans(const struct tenon_plan *plan, uint32_t file, struct span *spans)
 {
     size_t n = 0;
@@ -243,7 +244,7 @@ static size_t list_spans(const struct tenon_plan *plan, uint32_t file, struct sp
     for (size_t i = 0; i < plan->n_tensors; i++) {
         const struct tenon_plan_tensor *t = &plan->tensors[i];
 
-        if (t->file == file)
+        if (t->file == file && t->bytes != 0)
             spans[n++] = (struct span){t->offset, t->bytes, t, NULL};
     }
     for (size_t i = 0; i < plan->n_rests; i++) {

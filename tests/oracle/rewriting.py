@@ -1,5 +1,6 @@
 """What the tests of rewriting share: running tenon, and files that must be the same."""
 import filecmp
+import glob
 import json
 import os
 import subprocess
@@ -65,7 +66,7 @@ class Rewriting:
 
 def real_models():
     """Real GGUF models that llama.cpp can use, where folders of them are named."""
-    folders = (("TENON_MODELS_DIR", "gemma.gguf"),
-               ("TENON_REAL_DIR", "gguf-v3/ollama-llama-2-tiny-random.gguf"))
-    paths = (os.path.join(os.environ.get(variable, ""), name) for variable, name in folders)
-    return [path for path in paths if os.path.exists(path)]
+    patterns = (("TENON_MODELS_DIR", "gemma*.gguf"),
+                ("TENON_REAL_DIR", "gguf-v3/ollama-llama-2-tiny-random.gguf"))
+    return [path for variable, pattern in patterns if variable in os.environ
+            for path in glob.glob(os.path.join(os.environ[variable], pattern))]
