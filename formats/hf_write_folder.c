@@ -125,6 +125,20 @@ static enum tenon_status set_default(struct tenon_json_out *text,
     return edit_text(text, TENON_JSON_SET, flag, "true", err);
 }
 
+/* A member that is there gets another value. */
+static enum tenon_status set_existing(struct tenon_json_out *text,
+                                      const struct tenon_plan_flag *flag, struct tenon_error *err)
+{
+    struct tenon_json_out without = {0};
+    struct tenon_json_edit remove = {TENON_JSON_REMOVE, flag->key, NULL};
+    struct tenon_str whole = {text->data, text->len};
+
+    if (tenon_json_edit(whole, &remove, &without, NULL) == TENON_ERR_NOT_FOUND)
+        return TENON_OK;
+    tenon_mem_free(without.data);
+    return edit_text(text, TENON_JSON_SET, flag, flag->text, err);
+}
+
 static enum tenon_status apply_flag(struct tenon_json_out *text, const struct tenon_plan_flag *flag,
                                     struct tenon_error *err)
 {
@@ -140,6 +154,9 @@ static enum tenon_status apply_flag(struct tenon_json_out *text, const struct te
     case TENON_FLAG_REMOVE:
         st = edit_text(text, TENON_JSON_REMOVE, flag, NULL, err);
         st = st == TENON_ERR_NOT_FOUND ? TENON_OK : st;
+        break;
+    case TENON_FLAG_TEXT:
+        st = set_existing(text, flag, err);
         break;
     case TENON_FLAG_DEFAULT:
     default:

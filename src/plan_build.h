@@ -10,17 +10,20 @@
  * JSON file `name` becomes true, false, or goes away. One that is not there is made the first of
  * its object, in a spelling that nobody else uses: right behind the brace, `{ "key": false,`.
  * DEFAULT undoes that: such a member goes away, and the file is as it was; any other becomes true,
- * and one that is not there is left so. (For families that tie when the config is silent.) */
+ * and one that is not there is left so. (For families that tie when the config is silent.) With
+ * TEXT one that is there becomes `text`. */
 enum tenon_flag_value {
     TENON_FLAG_FALSE = 0,
     TENON_FLAG_TRUE = 1,
     TENON_FLAG_REMOVE = 2,
-    TENON_FLAG_DEFAULT = 3
+    TENON_FLAG_DEFAULT = 3,
+    TENON_FLAG_TEXT = 4
 };
 struct tenon_plan_flag {
     const char *name; /* "config.json" */
     const char *key;  /* path of members, joined by dots */
     enum tenon_flag_value value;
+    const char *text; /* of TEXT: JSON, static */
 };
 
 /* Bytes of an input that belong to no tensor and go along in an edited copy of it: padding that

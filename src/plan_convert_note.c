@@ -48,6 +48,84 @@ static enum tenon_status note_tensors(struct tenon_conversion *c, const struct t
     return st;
 }
 
+/* --- the config of a folder --- */
+
+/* What torch calls a type, as JSON. */
+static const char *torch_name(enum tenon_dtype dtype)
+{
+    static const struct {
+        enum tenon_dtype dtype;
+        const char *json;
+    } rows[] = {
+        {TENON_DTYPE_F64, "\"float64\""},
+        {TENON_DTYPE_F32, "\"float32\""},
+        {TENON_DTYPE_F16, "\"float16\""},
+        {TENON_DTYPE_BF16, "\"bfloat16\""},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].dtype == dtype)
+            return rows[i].json;
+    return NULL;
+}
+
+/* The one type of all matrices of plain floats, if one of them got it now. */
+static const char *find_new_type(const struct tenon_conversion *c)
+{
+    enum tenon_dtype type = TENON_DTYPE_UNKNOWN;
+    bool changed = false;
+
+    for (size_t i = 0; i < tenon_model_n_tensors(c->model); i++) {
+        const struct tenon_tensor *t = tenon_model_tensor(c->model, i);
+        const struct tenon_choice *choice = &c->choices[i];
+
+        if (choice->drop || t->n_dims < 2 || torch_name(choice->dtype) == NULL)
+            continue;
+        if (type != TENON_DTYPE_UNKNOWN && choice->dtype != type)
+            return NULL;
+        type = choice->dtype;
+        changed = changed || choice->dtype != (enum tenon_dtype)t->dtype;
+    }
+    return changed ? torch_name(type) : NULL;
+}
+
+/* Whether every matrix of codes became numbers, so that no scheme is left to be announced. */
+static bool all_unpacked(const struct tenon_conversion *c, const struct tally *tally)
+{
+    for (size_t i = 0; i < tenon_model_n_tensors(c->model); i++)
+        if (tenon_model_tensor(c->model, i)->scale != TENON_NO_INDEX && !c->choices[i].unpack)
+            return false;
+    return tally->unpacked != 0;
+}
+
+/* The config says of which type the weights are and how they are quantized. */
+static enum tenon_status settle_config(struct tenon_conversion *c, const struct tally *tally,
+                                       struct tenon_error *err)
+{
+    static const char *const places[] = {"torch_dtype", "dtype", "text_config.torch_dtype",
+                                         "text_config.dtype"};
+    const struct tenon_hparams *h = tenon_model_hparams(c->model);
+    struct tenon_plan_flag flag = {.name = "config.json", .value = TENON_FLAG_TEXT};
+    enum tenon_status st = TENON_OK;
+
+    flag.text = h->torch_dtype.len != 0 ? find_new_type(c) : NULL;
+    for (size_t i = 0; flag.text != NULL && st == TENON_OK && i < sizeof(places) / sizeof(*places);
+         i++) {
+        flag.key = places[i];
+        st = tenon_plan_add_flag(c->plan, &flag, err);
+    }
+    if (st == TENON_OK && flag.text != NULL)
+        st = tenon_plan_add_note(c->plan, err, "the config says %s now", flag.text);
+    if (st != TENON_OK || !h->quantized || !all_unpacked(c, tally))
+        return st;
+    flag = (struct tenon_plan_flag){
+        .name = "config.json", .key = "quantization_config", .value = TENON_FLAG_REMOVE};
+    st = tenon_plan_add_flag(c->plan, &flag, err);
+    return st == TENON_OK
+               ? tenon_plan_add_note(c->plan, err, "the config announces no quantization any more")
+               : st;
+}
+
 enum tenon_status tenon_convert_notes(struct tenon_conversion *c, struct tenon_error *err)
 {
     struct tally tally = count(c);
@@ -58,6 +136,8 @@ enum tenon_status tenon_convert_notes(struct tenon_conversion *c, struct tenon_e
         st = tenon_plan_add_note(c->plan, err,
                                  "names are kept: this is a container of the same tensors, not a "
                                  "model that llama.cpp would load");
+    if (st == TENON_OK && c->folder)
+        st = settle_config(c, &tally, err);
     if (st == TENON_OK && !c->folder && tenon_model_is_directory(c->model) &&
         tenon_model_n_side_files(c->model) != 0)
         st = tenon_plan_add_note(c->plan, err, "config and tokenizer stay behind");

@@ -213,7 +213,7 @@ static void make_single(const char *config)
 
 static void add_flag(const char *key, enum tenon_flag_value value)
 {
-    struct tenon_plan_flag flag = {"config.json", key, value};
+    struct tenon_plan_flag flag = {"config.json", key, value, "\"x\""};
 
     ck_ok(tenon_plan_add_flag(plan, &flag, &err), err);
 }
@@ -228,6 +228,8 @@ static const struct {
     {"{ \"tie\": false,\n  \"a\": 1\n}\n", "tie", TENON_FLAG_DEFAULT, "{\n  \"a\": 1\n}\n"},
     {"{\n  \"tie\": false\n}\n", "tie", TENON_FLAG_DEFAULT, "{\n  \"tie\": true\n}\n"},
     {"{\n  \"a\": 1\n}\n", "tie", TENON_FLAG_DEFAULT, "{\n  \"a\": 1\n}\n"},
+    {"{\n  \"a\": 1\n}\n", "a", TENON_FLAG_TEXT, "{\n  \"a\": \"x\"\n}\n"},
+    {"{\n  \"a\": 1\n}\n", "b.a", TENON_FLAG_TEXT, "{\n  \"a\": 1\n}\n"},
     {"{\"a\": 1, \"tie\": false}", "tie", TENON_FLAG_REMOVE, "{\"a\": 1}"},
     {"{\"a\": 1}", "tie", TENON_FLAG_REMOVE, "{\"a\": 1}"},
     {"{\"text_config\": {\"tie\" : false}}", "text_config.tie", TENON_FLAG_TRUE,
