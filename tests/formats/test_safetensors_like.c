@@ -196,7 +196,7 @@ static void check_there_and_back(const struct copy *a, uint64_t seed)
     copy_release(&c);
 }
 
-enum { SEEDS = 20000, PARTS = 8 };
+enum { SEEDS = 6000, PARTS = 8 };
 
 /* Headers of every style: nothing done changes nothing, and taking out what was put in restores
  * every byte. */

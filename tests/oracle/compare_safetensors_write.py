@@ -1,5 +1,6 @@
 """Random dictionaries of tensors through `tenon convert`: what it writes must be what the reference
-package writes, byte for byte, and its reader must open it.
+package writes, byte for byte, and its reader must open it; and also a copy with one more pair of
+metadata, which keeps the style of the input.
 
 The input is written here, by nobody's writer: entries in any order, odd spacing, any padding. The
 reference has metadata of several keys in random order; there the expected bytes are those with the
@@ -118,6 +119,22 @@ def reference(tensors, metadata):
     return sort_metadata(raw, metadata) if len(metadata) > 1 else raw
 
 
+def check_reading(path, tensors, metadata):
+    """The reference must see the same in it; offsets it does not tell."""
+    with open(path, "rb") as file:
+        raw = file.read()
+    n = struct.unpack("<Q", raw[:8])[0]
+    entries = json.loads(raw[8:8 + n])
+    with safe_open(path, framework="numpy") as opened:
+        assert set(opened.keys()) == set(tensors)
+        assert (opened.metadata() or {}) == metadata
+        for name, (dtype, _, shape, data) in tensors.items():
+            begin, end = entries[name]["data_offsets"]
+            piece = opened.get_slice(name)
+            assert piece.get_dtype() == dtype and list(piece.get_shape()) == shape
+            assert raw[8 + n + begin:8 + n + end] == data
+
+
 def compare(rng, folder, seen):
     tensors, metadata = random_tensors(rng), random_metadata(rng)
     given, written = os.path.join(folder, "in.safetensors"), os.path.join(folder, "out.safetensors")
@@ -132,9 +149,10 @@ def compare(rng, folder, seen):
         print("got   ", got[:600])
         print("wanted", wanted[:600])
         sys.exit("they differ")
-    with safe_open(written, framework="numpy") as opened:
-        assert set(opened.keys()) == set(tensors)
-        assert (opened.metadata() or {}) == metadata
+    check_reading(written, tensors, metadata)
+    subprocess.run([TENON, "edit", given, "--set", "tenon key=value", "-o", written, "--force"],
+                   check=True, stdout=subprocess.DEVNULL)
+    check_reading(written, tensors, {**metadata, "tenon key": "value"})
     seen.update(dtype for dtype, _, _, _ in tensors.values())
 
 
