@@ -23,7 +23,7 @@ enum tenon_precision tenon_model_precision(const struct tenon_model *model)
 
 static bool is_gguf(const struct tenon_input *in)
 {
-    return in->model->dialect == TENON_DIALECT_GGUF;
+    return tenon_resolve_is_gguf(in->model);
 }
 
 static bool has_flag(const struct tenon_input *in, enum tenon_arch_flags flag)

@@ -31,6 +31,12 @@ void tenon_position_overrides_init(struct tenon_position_overrides *overrides)
         .theta = (double)NAN, .rotary_dim = -1, .heads = -1, .pairing = -1};
 }
 
+bool tenon_resolve_is_gguf(const struct tenon_model *model)
+{
+    return model->dialect == TENON_DIALECT_GGUF ||
+           (model->dialect == TENON_DIALECT_NONE && strcmp(tenon_model_format(model), "gguf") == 0);
+}
+
 /* The next word of a list separated by blanks; false at the end. */
 static bool next_word(const char **list, char *word, size_t size)
 {
@@ -138,7 +144,7 @@ static enum tenon_position_kind find_kind(const struct resolving *r)
                 return kind_words[i].kind;
     } else if (has_flag(r, TENON_ARCH_ROPE_IF_SAID)) {
         struct tenon_setting tuned;
-        bool rope = r->model->dialect == TENON_DIALECT_GGUF;
+        bool rope = tenon_resolve_is_gguf(r->model);
 
         if (tenon_model_setting(r->model, "rope.scaling.finetuned", &tuned))
             (void)tenon_setting_bool(&tuned, &rope);
@@ -159,7 +165,7 @@ static bool shares_keys(const struct resolving *r)
         (void)tenon_setting_bool(&s, &shared);
     if (tenon_model_setting(r->model, "new_decoder_architecture", &s))
         (void)tenon_setting_bool(&s, &grouped);
-    return shared && !grouped && r->model->dialect != TENON_DIALECT_GGUF;
+    return shared && !grouped && !tenon_resolve_is_gguf(r->model);
 }
 
 static void find_widths(struct resolving *r)
@@ -173,7 +179,7 @@ static void find_widths(struct resolving *r)
     if (r->over->heads <= 0 && r->h->head_dim > 0)
         p->head_dim = r->h->head_dim;
     else if (r->over->heads <= 0 && r->arch != NULL && r->arch->head_dim != 0 &&
-             r->model->dialect != TENON_DIALECT_GGUF)
+             !tenon_resolve_is_gguf(r->model))
         p->head_dim = r->arch->head_dim;
     else if (p->heads > 0 && p->hidden_size > 0)
         p->head_dim = p->hidden_size / p->heads;
@@ -205,7 +211,7 @@ static void find_offset(struct resolving *r)
     if (p->pad_id < 0)
         p->pad_id = 1;
     p->offset = r->arch != NULL ? r->arch->position_offset : 0;
-    if (r->model->dialect == TENON_DIALECT_GGUF)
+    if (tenon_resolve_is_gguf(r->model))
         p->offset = 0;
     else if (has_flag(r, TENON_ARCH_POSITION_PAD)) {
         p->offset = p->pad_id + 1;
@@ -242,7 +248,7 @@ static void find_alibi(struct resolving *r)
                                "attn_config.alibi_bias_max alibi_bias_max attention.max_alibi_bias",
                                &p->alibi_max_bias);
     p->alibi_form = TENON_ALIBI_KEYS;
-    if (r->model->dialect == TENON_DIALECT_GGUF)
+    if (tenon_resolve_is_gguf(r->model))
         p->alibi_form = TENON_ALIBI_DISTANCE;
     else if (tenon_model_setting(r->model, "attn_config.alibi", &s))
         p->alibi_form = TENON_ALIBI_LAST;
@@ -417,8 +423,8 @@ static enum tenon_status resolve(struct resolving *r, struct tenon_error *err)
         find_relative(r);
         break;
     case TENON_POSITION_ROPE:
-        return r->model->dialect == TENON_DIALECT_GGUF ? tenon_resolve_rope_gguf(r, err)
-                                                       : tenon_resolve_rope_hf(r, err);
+        return tenon_resolve_is_gguf(r->model) ? tenon_resolve_rope_gguf(r, err)
+                                               : tenon_resolve_rope_hf(r, err);
     case TENON_POSITION_NONE:
         break;
     }
@@ -443,7 +449,7 @@ enum tenon_status tenon_positions_resolve(const struct tenon_model *model,
     r.over = overrides != NULL ? overrides : &none;
     r.p = &owned->p;
     r.arena = &owned->arena;
-    r.config = model->dialect == TENON_DIALECT_GGUF ? "metadata" : "config.json";
+    r.config = tenon_resolve_is_gguf(model) ? "metadata" : "config.json";
     st = resolve(&r, err);
     if (st != TENON_OK) {
         tenon_positions_free(&owned->p);

@@ -24,6 +24,10 @@ struct resolving {
     const char *config; /* what messages call the place of keys: "config.json", "metadata" */
 };
 
+/* Whether facts about GGUF files hold: by the names of its tensors, or of its format where these
+ * are of no known convention. */
+bool tenon_resolve_is_gguf(const struct tenon_model *model);
+
 /* The first number that one of `keys` (separated by blanks) has; false when there is none. */
 bool tenon_resolve_number(const struct tenon_model *model, const char *keys, double *out);
 bool tenon_resolve_int(const struct tenon_model *model, const char *keys, int64_t *out);

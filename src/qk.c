@@ -15,7 +15,7 @@ static bool has_flag(const struct tenon_qk *qk, enum tenon_arch_flags flag)
 
 static bool is_gguf(const struct tenon_qk *qk)
 {
-    return qk->model->dialect == TENON_DIALECT_GGUF;
+    return tenon_resolve_is_gguf(qk->model);
 }
 
 static const struct tenon_tensor *find(const struct tenon_qk *qk, enum tenon_role role, bool bias)

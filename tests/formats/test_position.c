@@ -86,8 +86,8 @@ static const struct {
     {"{\"model_type\":\"phi\",\"hidden_size\":2560,\"num_attention_heads\":32,"
      "\"num_hidden_layers\":2,\"partial_rotary_factor\":0.4}",
      10000, 32, 80, TENON_ROPE_DEFAULT, TENON_PAIR_HALF, 0, 0},
-    {"{\"model_type\":\"fuyu\"," WIDTHS "}", 25000, 64, 128, TENON_ROPE_DEFAULT,
-     TENON_PAIR_HALF, 0, 0},
+    {"{\"model_type\":\"fuyu\"," WIDTHS "}", 25000, 64, 128, TENON_ROPE_DEFAULT, TENON_PAIR_HALF, 0,
+     0},
     {"{\"model_type\":\"cohere\",\"hidden_size\":8192,\"num_attention_heads\":64}", 500000, 128,
      128, TENON_ROPE_DEFAULT, TENON_PAIR_INTERLEAVED, 0, 0},
     {"{\"model_type\":\"glm4\"," WIDTHS "}", 10000, 64, 128, TENON_ROPE_DEFAULT,
@@ -405,6 +405,157 @@ START_TEST(what_makes_no_sense_is_named)
 }
 END_TEST
 
+/* --- GGUF --- */
+
+/* The start of a header with 5 + EXTRA pairs: 128 values a token, 4 heads of 32. */
+#define GGUF(arch, n)                                                                              \
+    "gguf:3,0," #n " kv:'general.architecture',8 str:'" arch "' kv:'" arch                         \
+    ".block_count',4 u32:6 kv:'" arch ".embedding_length',4 u32:128 kv:'" arch                     \
+    ".attention.head_count',4 u32:4 kv:'" arch ".context_length',4 u32:4096 "
+
+/* 4.0 is 0x40800000, 10000.0 is 0x461c4000, 1000000.0 is 0x49742400 */
+static const struct {
+    const char *recipe;
+    double theta[6]; /* of each layer */
+    enum tenon_rope_scaling scaling;
+    double factor; /* of the last layer that turns; 0: none */
+    enum tenon_rope_pairing pairing;
+    uint32_t rotary_dim;
+} files[] = {
+    /* nothing said: base 10000, linear with factor 1 */
+    {GGUF("llama", 5),
+     {1e4, 1e4, 1e4, 1e4, 1e4, 1e4},
+     TENON_ROPE_DEFAULT,
+     0,
+     TENON_PAIR_INTERLEAVED,
+     32},
+    {GGUF("qwen2", 6) "kv:'qwen2.rope.freq_base',6 u32:0x49742400",
+     {1e6, 1e6, 1e6, 1e6, 1e6, 1e6},
+     TENON_ROPE_DEFAULT,
+     0,
+     TENON_PAIR_HALF,
+     32},
+    /* the older key, and the type left out */
+    {GGUF("llama", 6) "kv:'llama.rope.scale_linear',6 u32:0x40800000",
+     {1e4, 1e4, 1e4, 1e4, 1e4, 1e4},
+     TENON_ROPE_LINEAR,
+     4,
+     TENON_PAIR_INTERLEAVED,
+     32},
+    {GGUF("llama", 7) "kv:'llama.rope.scaling.type',8 str:'none' "
+                      "kv:'llama.rope.scaling.factor',6 u32:0x40800000",
+     {1e4, 1e4, 1e4, 1e4, 1e4, 1e4},
+     TENON_ROPE_DEFAULT,
+     0,
+     TENON_PAIR_INTERLEAVED,
+     32},
+    {GGUF("llama", 7) "kv:'llama.rope.scaling.type',8 str:'yarn' "
+                      "kv:'llama.rope.scaling.factor',6 u32:0x40800000",
+     {1e4, 1e4, 1e4, 1e4, 1e4, 1e4},
+     TENON_ROPE_YARN,
+     4,
+     TENON_PAIR_INTERLEAVED,
+     32},
+    {GGUF("gptneox", 6) "kv:'gptneox.rope.dimension_count',4 u32:8",
+     {1e4, 1e4, 1e4, 1e4, 1e4, 1e4},
+     TENON_ROPE_DEFAULT,
+     0,
+     TENON_PAIR_HALF,
+     8},
+    /* Gemma 3: sliding layers have base 10000 and are not stretched */
+    {GGUF("gemma3", 8) "kv:'gemma3.rope.freq_base',6 u32:0x49742400 "
+                       "kv:'gemma3.rope.scaling.factor',6 u32:0x40800000 "
+                       "kv:'gemma3.attention.sliding_window',4 u32:512",
+     {1e4, 1e4, 1e4, 1e4, 1e4, 1e6},
+     TENON_ROPE_LINEAR,
+     4,
+     TENON_PAIR_HALF,
+     32},
+    /* SmolLM3: each fourth layer does not turn */
+    {GGUF("smollm3", 5),
+     {1e4, 1e4, 1e4, 0, 1e4, 1e4},
+     TENON_ROPE_DEFAULT,
+     0,
+     TENON_PAIR_INTERLEAVED,
+     32},
+    /* Command R7B: full layers do not */
+    {GGUF("cohere2", 6) "kv:'cohere2.attention.sliding_window',4 u32:4096",
+     {1e4, 1e4, 1e4, 0, 1e4, 1e4},
+     TENON_ROPE_DEFAULT,
+     0,
+     TENON_PAIR_INTERLEAVED,
+     32},
+};
+
+START_TEST(metadata_tell_the_same)
+{
+    struct cooked c;
+    const struct tenon_rope *last = NULL;
+
+    cooked_open(&c, files[_i].recipe, NULL);
+    ck_ok(c.status, c.err);
+    ck_ok(tenon_positions_resolve(c.model, NULL, &positions, &err), err);
+    ck_assert_int_eq(positions->kind, TENON_POSITION_ROPE);
+    for (size_t i = 0; i < 6; i++) {
+        ck_assert_msg(theta_of(i) == files[_i].theta[i], "layer %zu: %g", i, theta_of(i));
+        if (theta_of(i) > 0)
+            last = &tenon_positions_rope(positions, i)->rope;
+    }
+    ck_assert_ptr_nonnull(last);
+    ck_assert_int_eq(last->scaling, files[_i].scaling);
+    ck_assert_int_eq(last->pairing, files[_i].pairing);
+    ck_assert_uint_eq(last->rotary_dim, files[_i].rotary_dim);
+    if (files[_i].factor > 0)
+        ck_assert_double_eq(last->factor, files[_i].factor);
+    cooked_release(&c);
+}
+END_TEST
+
+START_TEST(unknown_types_in_metadata_are_named)
+{
+    struct cooked c;
+
+    cooked_open(&c, GGUF("llama", 6) "kv:'llama.rope.scaling.type',8 str:'spiral'", NULL);
+    ck_ok(c.status, c.err);
+    ck_assert_int_eq(tenon_positions_resolve(c.model, NULL, &positions, &err),
+                     TENON_ERR_UNSUPPORTED_FEATURE);
+    ck_assert_str_eq(err.subject, "rope.scaling.type");
+    ck_assert_msg(strstr(err.message, "none, linear, yarn and longrope") != NULL, "%s",
+                  err.message);
+    cooked_release(&c);
+}
+END_TEST
+
+/* --- settings --- */
+
+START_TEST(the_language_models_own_section_counts_first)
+{
+    struct tenon_setting s, item;
+    double number = 0;
+    bool flag = true;
+
+    ck_ok(resolve("{\"model_type\":\"llava\",\"alpha\":1,\"beta\":2,\"gone\":null,\"list\":[3,"
+                  "\"x\",false],\"text_config\":{\"model_type\":\"llama\",\"alpha\":7,"
+                  "\"deep\":{\"er\":9}," WIDTHS "}}"),
+          err);
+    ck_assert(tenon_model_setting(model, "alpha", &s) && tenon_setting_number(&s, &number));
+    ck_assert_double_eq(number, 7);
+    ck_assert(tenon_model_setting(model, "beta", &s) && tenon_setting_number(&s, &number));
+    ck_assert_double_eq(number, 2);
+    ck_assert(tenon_model_setting(model, "deep.er", &s) && tenon_setting_number(&s, &number));
+    ck_assert_double_eq(number, 9);
+    ck_assert(!tenon_model_setting(model, "gone", &s));
+    ck_assert(tenon_setting_is_null(model, "gone") && !tenon_setting_is_null(model, "never"));
+    ck_assert(tenon_model_setting(model, "list", &s));
+    ck_assert_uint_eq(s.count, 3);
+    ck_assert(tenon_setting_item(&s, 1, &item, NULL) && tenon_setting_is(&item, "x"));
+    ck_assert(tenon_setting_item(&s, 2, &item, NULL) && tenon_setting_bool(&item, &flag));
+    ck_assert(!flag);
+    ck_assert(!tenon_setting_item(&s, 3, &item, NULL));
+    ck_assert(!tenon_setting_number(&s, &number));
+}
+END_TEST
+
 START_TEST(a_caller_can_overrule)
 {
     static const char json[] = "{\"rope_type\":\"linear\",\"factor\":2}";
@@ -471,6 +622,9 @@ int main(void)
     tcase_add_test(all, learned_tables_know_their_offset);
     tcase_add_test(all, other_kinds_are_told);
     tcase_add_loop_test(all, what_makes_no_sense_is_named, 0, N(faults));
+    tcase_add_loop_test(all, metadata_tell_the_same, 0, N(files));
+    tcase_add_test(all, unknown_types_in_metadata_are_named);
+    tcase_add_test(all, the_language_models_own_section_counts_first);
     tcase_add_test(all, a_caller_can_overrule);
     tcase_add_test(all, every_allocation_may_fail);
     suite_add_tcase(suite, all);
