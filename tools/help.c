@@ -76,9 +76,7 @@ static const struct {
     {0, "done, or the answer is yes"},
     {1, "the answer is no"},
     {2, "wrong usage"},
-    {3,
-     "the input cannot be used: not recognised, damaged, unsupported, or more than the target can "
-     "hold"},
+    {3, "the input cannot be used, or the target cannot hold it"},
     {4, "the system refused: I/O, permission, disk full, memory"},
 };
 

@@ -1,5 +1,6 @@
 #include "plan_out.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,13 +76,18 @@ static void write_result_json(struct tenon_tool *tool, const struct tenon_plan *
     tenon_json_end(&json);
 }
 
+/* Whether the model itself goes to standard output. */
+static bool is_streamed(const struct tenon_tool *tool)
+{
+    return tool->write.output != NULL && strcmp(tool->write.output, "-") == 0;
+}
+
 static void write_result(struct tenon_tool *tool, const struct tenon_plan *plan, bool written)
 {
-    bool streamed = tool->write.output != NULL && strcmp(tool->write.output, "-") == 0;
     size_t n = tenon_plan_n_files(plan);
     char bytes[32];
 
-    if (streamed || (tool->common.quiet && !tool->common.json))
+    if (is_streamed(tool) || (tool->common.quiet && !tool->common.json))
         return; /* standard output is the model */
     if (tool->common.json) {
         write_result_json(tool, plan, written);
@@ -144,6 +150,10 @@ static enum tenon_status run(struct tenon_tool *tool, const struct tenon_plan *p
     tenon_progress_init(&running.progress, "writing", tool->common.quiet);
     st = tenon_plan_run(plan, &options, err);
     tenon_progress_end(&running.progress);
+    if (st != TENON_OK && is_streamed(tool) && err->sys_errno == EPIPE) {
+        *err = (struct tenon_error){0}; /* nobody reads any more: that is an end, not an error */
+        st = TENON_OK;
+    }
     return st;
 }
 
