@@ -97,6 +97,17 @@ int tenon_io_open(int folder, const char *path, int flags, mode_t mode)
     return fd;
 }
 
+int tenon_io_duplicate(int fd)
+{
+    unsigned times = 0;
+    int result;
+
+    do
+        result = must_fail(TENON_IO_OPEN) ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    while (interrupted(result, &times));
+    return result;
+}
+
 int tenon_io_stat(int folder, const char *path, struct stat *out, bool follow)
 {
     unsigned times = 0;

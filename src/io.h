@@ -35,6 +35,7 @@ enum tenon_io_call {
 };
 
 int tenon_io_open(int folder, const char *path, int flags, mode_t mode); /* openat */
+int tenon_io_duplicate(int fd);                                          /* counts as OPEN */
 int tenon_io_stat(int folder, const char *path, struct stat *out, bool follow);
 int tenon_io_fstat(int fd, struct stat *out);
 ssize_t tenon_io_readlink(const char *path, char *buf, size_t size);

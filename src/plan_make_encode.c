@@ -342,7 +342,7 @@ static enum tenon_status finish(const struct tenon_make *make, const struct teno
 }
 
 /* Values that are decoded and encoded at a time. */
-#define CONVERTED 8192
+#define CONVERTED 4096
 
 bool tenon_make_can_convert(const struct tenon_make *make, struct tenon_make_range range)
 {
@@ -359,6 +359,20 @@ bool tenon_make_can_convert(const struct tenon_make *make, struct tenon_make_ran
     info = tenon_dtype_info((enum tenon_dtype)source->plan->tensor->dtype);
     return at % info->block_elements == 0 && range.n % info->block_elements == 0 &&
            range.n / info->block_elements * info->block_bytes <= TENON_MAKE_BYTES;
+}
+
+/* Decodes to where `part` points; stored float32 is what it has to be already. */
+static void decode_part(const struct tenon_make *make, const struct tenon_dtype_info *info,
+                        unsigned char *stored, struct tenon_make_values *part)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (info->dtype == TENON_DTYPE_F32) {
+        part->values = stored;
+        return;
+    }
+#endif
+    make->ops->decode[info->dtype]((float *)(void *)part->values, stored,
+                                   part->n / info->block_elements);
 }
 
 enum tenon_status tenon_make_convert(const struct tenon_make *make, struct tenon_make_range range,
@@ -378,10 +392,8 @@ enum tenon_status tenon_make_convert(const struct tenon_make *make, struct tenon
 
         if (part.n > CONVERTED)
             part.n = CONVERTED;
-        make->ops->decode[info->dtype]((float *)(void *)buffers->values,
-                                       buffers->stored +
-                                           i / info->block_elements * info->block_bytes,
-                                       part.n / info->block_elements);
+        decode_part(make, info, buffers->stored + i / info->block_elements * info->block_bytes,
+                    &part);
         st = tenon_make_encode(make, &part, buffers->encoded + target_bytes(make, i),
                                &result->overflow, err);
     }

@@ -231,7 +231,7 @@ static enum tenon_status open_stream(struct tenon_sink *sink, const struct tenon
 {
     sink->streamed = 0;
     sink->fd = strcmp(file->path, "-") == 0
-                   ? STDOUT_FILENO
+                   ? tenon_io_duplicate(STDOUT_FILENO)
                    : tenon_io_open(AT_FDCWD, file->path, O_WRONLY | O_NOCTTY, 0);
     return sink->fd >= 0 ? TENON_OK : tenon_sink_fail(file, errno, err, "cannot open");
 }
@@ -408,20 +408,16 @@ static enum tenon_status check_size(const struct tenon_sink *sink,
     return TENON_ERR_IO;
 }
 
-/* Closes what was begun. Standard output, too: only that tells of the last failure to write. */
+/* Closes what was begun: the last chance of the system to tell that something was not written. Of
+ * standard output that is a second descriptor; the first stays with the program. */
 static enum tenon_status close_current(struct tenon_sink *sink, struct tenon_error *err)
 {
-    const struct tenon_sink_file *file = &sink->files[sink->current];
-    int fd = sink->fd, null;
+    int fd = sink->fd;
 
     sink->fd = -1;
     if (tenon_io_close(fd) != 0)
-        return tenon_sink_fail(file, errno, err, "cannot write");
-    if (fd != STDOUT_FILENO)
-        return TENON_OK;
-    /* The number must not be given to the next file that is opened. */
-    null = tenon_io_open(AT_FDCWD, "/dev/null", O_WRONLY, 0);
-    return null == fd ? TENON_OK : tenon_sink_fail(file, errno, err, "cannot close");
+        return tenon_sink_fail(&sink->files[sink->current], errno, err, "cannot write");
+    return TENON_OK;
 }
 
 enum tenon_status tenon_sink_end(struct tenon_sink *sink, struct tenon_error *err)
@@ -466,7 +462,7 @@ void tenon_sink_free(struct tenon_sink *sink)
 {
     if (sink == NULL)
         return;
-    if (sink->fd > STDERR_FILENO)
+    if (sink->fd >= 0)
         tenon_io_close(sink->fd);
     remove_unfinished(sink);
     if (!leave_table(sink))
