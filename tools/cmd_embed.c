@@ -13,8 +13,8 @@
 struct options {
     struct tenon_position_options positions;
     struct tenon_opt_list ids, types, places;
-    const char *ids_file, *output, *plot;
-    uint64_t layer, start;
+    const char *ids_file, *output, *plot, *pixels, *image;
+    uint64_t layer, start, image_token;
     unsigned stage, dtype, pos, sinusoid, side;
     bool force;
 };
@@ -98,6 +98,26 @@ static const struct tenon_opt options[] = {
      .help =
          "a position for each id; once, or once for each stream (time, height, width) of a model "
          "with several"},
+    {.name = "pixels",
+     .kind = TENON_OPT_TEXT,
+     .field = FIELD(pixels),
+     .value = "FILE.npy",
+     .flags = TENON_OPT_FILE,
+     .help = "a picture for the vision tower: [channels, height, width], normalised already"},
+    {.name = "image",
+     .kind = TENON_OPT_TEXT,
+     .field = FIELD(image),
+     .value = "FILE",
+     .flags = TENON_OPT_FILE,
+     .help = "the same from a PNG or JPEG file, resized and normalised as preprocessor_config.json "
+             "says"},
+    {.name = "image-token",
+     .kind = TENON_OPT_NUMBER,
+     .field = FIELD(image_token),
+     .value = "ID",
+     .min = 1,
+     .max = UINT32_MAX,
+     .help = "the id that stands for the picture among --ids, instead of the config's"},
     TENON_POSITION_ROWS(struct options),
     {.letter = 'o',
      .name = "output",
@@ -194,6 +214,8 @@ struct embed_run {
     struct tenon_position_given given;
     struct tenon_ids ids, types, places[TENON_ROPE_MAX_SECTIONS];
     struct tenon_stage_run stage;
+    struct tenon_picture_rows picture;
+    uint64_t *places_alone; /* of a picture's tokens */
     struct tenon_vectors vectors;
 };
 
@@ -246,6 +268,17 @@ static double count_longest(const struct embed_run *r)
     return (double)(longest + r->o->start);
 }
 
+/* Puts the picture among the ids. */
+static enum tenon_status place_picture(struct embed_run *r, struct tenon_error *err)
+{
+    enum tenon_status st = tenon_picture_rows_token(&r->picture, r->model, r->o->image_token, err);
+
+    if (st == TENON_OK)
+        st = tenon_picture_rows_place(&r->picture, &r->ids, err);
+    r->stage.picture = &r->picture;
+    return st;
+}
+
 static enum tenon_status begin_stage(struct embed_run *r, struct tenon_error *err)
 {
     const struct options *o = r->o;
@@ -267,11 +300,63 @@ static enum tenon_status begin_stage(struct embed_run *r, struct tenon_error *er
     st = tenon_embed_init(&r->stage.embed, r->model, err);
     if (st == TENON_OK)
         st = read_tokens(r, &tokens, err);
+    if (st == TENON_OK && r->picture.rows != NULL)
+        st = place_picture(r, err);
     input.length = o->positions.length > 0 ? (double)o->positions.length : count_longest(r);
     if (st == TENON_OK)
         st = tenon_stage_begin(&r->stage, r->model, &input, err);
     r->vectors.dtype = dtypes[o->dtype];
+    if (st == TENON_OK && r->stage.picture != NULL &&
+        r->picture.width != tenon_input_width(r->stage.input))
+        st = tenon_report_fail(err, TENON_ERR_MISMATCH,
+                               "tokens of the picture have %zu values before the tower's first "
+                               "block, those of the text %zu: they do not go together there",
+                               r->picture.width, tenon_input_width(r->stage.input));
     return st == TENON_OK ? tenon_stage_fill(&r->stage, &tokens, &r->vectors, err) : st;
+}
+
+/* --- a picture --- */
+
+/* A picture without text. */
+static enum tenon_status begin_picture(struct embed_run *r, struct tenon_error *err)
+{
+    struct tenon_vectors_kind kind = {.name = "embeddings",
+                                      .heads = 1,
+                                      .cols = r->picture.width,
+                                      .rows = tenon_picture_rows_get,
+                                      .user = &r->picture};
+    enum tenon_status st = tenon_picture_rows_alone(&r->picture, &r->ids, err);
+
+    if (st != TENON_OK)
+        return st;
+    r->places_alone = tenon_tool_alloc(r->ids.n, sizeof(*r->places_alone), err);
+    if (r->places_alone == NULL)
+        return TENON_ERR_NO_MEMORY;
+    memcpy(r->places_alone, r->ids.ids, r->ids.n * sizeof(*r->places_alone));
+    r->vectors = (struct tenon_vectors){.stage = "input",
+                                        .ids = &r->ids,
+                                        .positions = r->places_alone,
+                                        .source = "what enters the vision tower's first block",
+                                        .dtype = dtypes[r->o->dtype]};
+    tenon_vectors_add(&r->vectors, &kind);
+    return TENON_OK;
+}
+
+static enum tenon_status begin(struct embed_run *r, struct tenon_error *err)
+{
+    const struct options *o = r->o;
+    const struct tenon_picture_source source = {o->pixels, o->image,
+                                                tenon_position_precision(&o->positions, r->model)};
+    enum tenon_status st;
+
+    if (o->pixels == NULL && o->image == NULL)
+        return begin_stage(r, err);
+    if (o->stage != TENON_STAGE_INPUT)
+        return tenon_report_fail(err, TENON_ERR_MISUSE, "pictures have the stage 'input' only");
+    st = tenon_picture_rows_make(&r->picture, r->model, &source, err);
+    if (st != TENON_OK)
+        return st;
+    return o->ids.n > 0 || o->ids_file != NULL ? begin_stage(r, err) : begin_picture(r, err);
 }
 
 /* --- the picture --- */
@@ -377,12 +462,14 @@ static int run(struct tenon_tool *tool)
     if (st == TENON_OK)
         st = check_target(o, r.model, &err);
     if (st == TENON_OK)
-        st = begin_stage(&r, &err);
+        st = begin(&r, &err);
     if (st == TENON_OK) {
         say_choices(&r);
         st = write_result(&r, &err);
     }
     tenon_stage_release(&r.stage);
+    tenon_picture_rows_release(&r.picture);
+    free(r.places_alone);
     tenon_position_given_release(&r.given);
     for (size_t i = 0; i < TENON_ROPE_MAX_SECTIONS; i++)
         tenon_ids_release(&r.places[i]);
@@ -398,6 +485,7 @@ static const struct tenon_example examples[] = {
     {"tenon embed models/llama --ids 1,5 --stage qk --positions 0,4095",
      "queries and keys of layer 0, rotated"},
     {"tenon embed model.gguf --ids-file prompt.ids -o prompt.npy", "a NumPy file"},
+    {"tenon embed models/clip --image cat.png -o cat.npy", "the patches of a picture"},
     {"tenon embed model.gguf --ids 0-99 --plot rows.svg", "a picture"},
     {"echo '1 2 3' | tenon embed models/llama --ids-file - --json", "JSON, ids from a pipe"},
     {NULL, NULL},
@@ -417,6 +505,11 @@ const struct tenon_command tenon_command_embed = {
              "Several sequences of equal length give an array of three dimensions [sequences, ids, "
              "width], "
              "otherwise it has two [ids, width]; queries and keys have one more, for heads.\n"
+             "A picture (--pixels, --image) becomes the tokens that enter its tower's first block: "
+             "patches, "
+             "class token, registers, positions, norm. Among --ids it takes the place of the id "
+             "that stands "
+             "for it, where text and picture have one width there.\n"
              "An output file appears whole or not at all, and replaces nothing without --force.",
     .options = options,
     .n_options = sizeof(options) / sizeof(options[0]),

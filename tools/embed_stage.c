@@ -167,7 +167,12 @@ static enum tenon_status copy_rows(struct tenon_stage_run *run, bool second, uin
 static enum tenon_status rows_of_first(void *user, uint64_t first, size_t n, float *out,
                                        struct tenon_error *err)
 {
-    return copy_rows(user, false, first, n, out, err);
+    struct tenon_stage_run *run = user;
+    enum tenon_status st = copy_rows(run, false, first, n, out, err);
+
+    if (st == TENON_OK && run->picture != NULL)
+        tenon_picture_rows_put(run->picture, first, n, out);
+    return st;
 }
 
 static enum tenon_status rows_of_second(void *user, uint64_t first, size_t n, float *out,

@@ -3,6 +3,7 @@
 #define TENON_TOOLS_EMBED_STAGE_H
 
 #include "embed_out.h"
+#include "embed_picture.h"
 #include "tenon/embed.h"
 #include "tenon/qk.h"
 
@@ -26,6 +27,7 @@ struct tenon_stage_run {
     const struct tenon_input *input; /* NULL: rows of the matrix */
     struct tenon_qk *qk;
     struct tenon_qk_shape shape;
+    const struct tenon_picture_rows *picture; /* put in the place of its ids; NULL: none */
     /* Tokens begin to end - 1 as they were made last. */
     size_t begin, end, room;
     double *first, *second; /* vectors or queries; keys */

@@ -6,6 +6,7 @@ static const struct tenon_name_rule vit_rows[] = {
     NAME_AS("embeddings.cls_token", CLASS_EMBD, VISION, RULE_BARE),
     NAME_AS("embeddings.patch_embeddings.projection", PATCH_EMBD, VISION, 0),
     NAME_AS("embeddings.position_embeddings", POSITION_EMBD, VISION, RULE_BARE),
+    NAME_AS("embeddings.register_tokens", REGISTER_EMBD, VISION, RULE_BARE),
     NAME_AS("encoder.layer.#.attention.attention.key", ATTN_K, VISION, 0),
     NAME_AS("encoder.layer.#.attention.attention.query", ATTN_Q, VISION, 0),
     NAME_AS("encoder.layer.#.attention.attention.value", ATTN_V, VISION, 0),

@@ -35,6 +35,7 @@
 #include "tenon/subword.h"
 #include "tenon/tensor.h"
 #include "tenon/text.h"
+#include "tenon/tower.h"
 #include "tenon/tie.h"
 #include "tenon/tying.h"
 #include "tenon/vision.h"
