@@ -423,7 +423,7 @@ struct tenon_arch tenon_arch_facts(const struct tenon_arch *arch, const char *wo
     if (v == NULL)
         return facts;
 #define TAKE(member)                                                                               \
-    if (v->member)                                                                                 \
+    if (v->member != 0)                                                                            \
     facts.member = v->member
     TAKE(position);
     TAKE(rope_theta);
@@ -437,8 +437,9 @@ struct tenon_arch tenon_arch_facts(const struct tenon_arch *arch, const char *wo
     TAKE(head_dim);
     TAKE(embd_norm);
     TAKE(norm_eps);
-    TAKE(rope_default);
 #undef TAKE
+    if (v->rope_default != NULL)
+        facts.rope_default = v->rope_default;
     facts.flags = (facts.flags & ~v->flags_off) | v->flags_on;
     return facts;
 }
