@@ -161,7 +161,7 @@ static void make_tensors(struct odd *o)
         t->name[0] = '\0';
         if (o->style == 3 && pick(o, 4) == 0)
             strcpy(t->name, "\\u00e9\\\"\\/");
-        strncat(t->name, "layer.weight.of.some.length" + pick(o, 26), 28);
+        strncat(t->name, &"layer.weight.of.some.length"[pick(o, 26)], 28);
         t->name[strlen(t->name) + 1] = '\0';
         t->name[strlen(t->name)] = (char)('a' + i);
         t->dtype = dtypes[dtype].name;
