@@ -35,8 +35,8 @@
 #include "tenon/subword.h"
 #include "tenon/tensor.h"
 #include "tenon/text.h"
-#include "tenon/tower.h"
 #include "tenon/tie.h"
+#include "tenon/tower.h"
 #include "tenon/tying.h"
 #include "tenon/vision.h"
 
