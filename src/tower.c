@@ -331,7 +331,8 @@ static void fill_prefix(const struct tenon_tower *t, double *out)
 
     for (size_t c = 0; t->class_token.at != NULL && c < width; c++)
         *out++ = settle(t, t->class_token.at[c] + t->table.at[c]);
-    memcpy(out, t->registers.at, (size_t)t->registers.n * sizeof(*out));
+    if (t->registers.at != NULL)
+        memcpy(out, t->registers.at, (size_t)t->registers.n * sizeof(*out));
 }
 
 static void fill_patches(const struct tenon_tower *t, const struct tenon_patches *patches,

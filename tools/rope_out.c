@@ -120,6 +120,32 @@ static void write_known(struct tenon_json *json, const char *key, double value)
         tenon_json_f64(json, key, value);
 }
 
+/* What the frequencies come from, beside the model's own words. */
+static void write_steps(struct tenon_json *json, const struct tenon_rope_table *t)
+{
+    tenon_json_f64(json, "base", t->base);
+    if (t->rope.scaling == TENON_ROPE_YARN) {
+        tenon_json_array_flat(json, "ramp");
+        tenon_json_f64(json, NULL, t->ramp_low);
+        tenon_json_f64(json, NULL, t->ramp_high);
+        tenon_json_end(json);
+    } else {
+        tenon_json_null(json, "ramp");
+    }
+    tenon_json_f64(json, "attention_factor", t->attention_factor);
+    tenon_json_f64(json, "softmax_scale", tenon_rope_softmax_scale(&t->rope));
+    if (t->precision != TENON_PRECISION_GGML) {
+        tenon_json_null(json, "ggml");
+        return;
+    }
+    tenon_json_object(json, "ggml");
+    tenon_json_f64(json, "freq_base", (double)t->ggml.freq_base);
+    tenon_json_f64(json, "freq_scale", (double)t->ggml.freq_scale);
+    tenon_json_f64(json, "ext_factor", (double)t->ggml.ext_factor);
+    tenon_json_f64(json, "attn_factor", (double)t->ggml.attn_factor);
+    tenon_json_end(json);
+}
+
 void tenon_rope_json(const struct tenon_rope_view *view, struct tenon_out *out)
 {
     const struct tenon_rope *rope = &view->use->rope;
@@ -142,7 +168,7 @@ void tenon_rope_json(const struct tenon_rope_view *view, struct tenon_out *out)
     tenon_json_text(&json, "precision", tenon_precision_name(t->precision));
     tenon_json_f64(&json, "length", t->length);
     tenon_json_bool(&json, "long_factors", t->long_factors);
-    tenon_json_f64(&json, "attention_factor", t->attention_factor);
+    write_steps(&json, t);
     write_list(&json, "inv_freq", t, inv_freq_of);
     write_list(&json, "wavelength", t, wavelength_of);
     if (rope->axes != TENON_AXES_ONE) {
