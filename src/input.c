@@ -295,7 +295,7 @@ static enum tenon_status check_family(const struct tenon_input *in, bool known,
     else
         return TENON_OK;
     tenon_fail_path(err, tenon_model_path(in->model));
-    tenon_fail_hint(err, "the rows of the matrix itself can be looked up");
+    tenon_fail_hint(err, "'--stage token' shows the rows of the matrix as they are");
     return st;
 }
 

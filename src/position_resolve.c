@@ -450,6 +450,8 @@ enum tenon_status tenon_positions_resolve(const struct tenon_model *model,
     r.p = &owned->p;
     r.arena = &owned->arena;
     r.config = tenon_resolve_is_gguf(model) ? "metadata" : "config.json";
+    if (r.over->origin != NULL)
+        r.config = r.over->origin;
     st = resolve(&r, err);
     if (st != TENON_OK) {
         tenon_positions_free(&owned->p);

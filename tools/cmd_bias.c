@@ -6,7 +6,7 @@
 
 #include "bias_out.h"
 #include "save.h"
-#include "tool.h"
+#include "target.h"
 
 struct options {
     uint64_t heads, head_dim, buckets, max_distance, length;
@@ -162,11 +162,14 @@ static int run(struct tenon_tool *tool)
     const struct options *o = tool->options;
     struct tenon_model *model = NULL;
     struct tenon_bias bias;
+    const struct tenon_targets targets = {o->tables, NULL, NULL, o->force};
     struct tenon_error err = {0};
     enum tenon_status st;
 
     tenon_bias_init(&bias);
     st = read_model(tool, &model, &bias, &err);
+    if (st == TENON_OK)
+        st = tenon_targets_check(&targets, model, &err);
     take_options(&bias, o);
     if (st == TENON_OK)
         st = tenon_bias_check(&bias, &err);

@@ -2,13 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "embed_stage.h"
 #include "plot.h"
 #include "position_opt.h"
 #include "save.h"
-#include "tool.h"
+#include "target.h"
 
 struct options {
     struct tenon_position_options positions;
@@ -174,36 +173,6 @@ static enum tenon_status write_file(const struct options *o, const struct tenon_
     return st;
 }
 
-static bool is_same_file(const char *path, const struct stat *other)
-{
-    struct stat file;
-
-    return stat(path, &file) == 0 && file.st_dev == other->st_dev && file.st_ino == other->st_ino;
-}
-
-/* No output may replace a file that it is made from, whatever the names. */
-static enum tenon_status check_target(const struct options *o, const struct tenon_model *model,
-                                      struct tenon_error *err)
-{
-    struct stat target;
-    bool of_model = false, of_ids;
-
-    if (o->output == NULL || stat(o->output, &target) != 0)
-        return TENON_OK;
-    for (size_t i = 0; i < tenon_model_n_files(model); i++)
-        of_model = of_model || is_same_file(tenon_model_file(model, i)->path, &target);
-    for (size_t i = 0; i < tenon_model_n_side_files(model); i++)
-        of_model = of_model || is_same_file(tenon_model_side_file(model, i), &target);
-    of_ids = o->ids_file != NULL && is_same_file(o->ids_file, &target);
-    if (!of_model && !of_ids)
-        return TENON_OK;
-    tenon_report_fail(err, TENON_ERR_MISUSE,
-                      of_model ? "is a file of the model itself" : "is the list of ids itself");
-    tenon_report_path(err, o->output);
-    tenon_report_hint(err, "choose another name for the output");
-    return TENON_ERR_MISUSE;
-}
-
 /* --- the run --- */
 
 /* Everything that a run owns. */
@@ -234,6 +203,7 @@ static enum tenon_status read_tokens(struct embed_run *r, struct tenon_stage_tok
     enum tenon_status st;
 
     r->ids.rows = r->stage.embed.rows;
+    r->ids.matrix = tenon_model_path(r->model);
     st = read_ids(o, &r->ids, err);
     for (size_t i = 0; st == TENON_OK && i < o->types.n; i++)
         st = read_list(o->types.items[i], UINT32_MAX, &r->types, err);
@@ -454,13 +424,14 @@ static int run(struct tenon_tool *tool)
 {
     const struct options *o = tool->options;
     struct embed_run r = {.tool = tool, .o = o};
+    const struct tenon_targets targets = {o->output, o->plot, o->ids_file, o->force};
     struct tenon_error err = {0};
     enum tenon_status st = tenon_vectors_check(o->output, dtypes[o->dtype], &err);
 
     if (st == TENON_OK)
         st = tenon_tool_open(tool, 0, &r.model, &err);
     if (st == TENON_OK)
-        st = check_target(o, r.model, &err);
+        st = tenon_targets_check(&targets, r.model, &err);
     if (st == TENON_OK)
         st = begin(&r, &err);
     if (st == TENON_OK) {

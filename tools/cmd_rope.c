@@ -8,7 +8,7 @@
 #include "position_opt.h"
 #include "rope_out.h"
 #include "save.h"
-#include "tool.h"
+#include "target.h"
 
 struct options {
     struct tenon_position_options positions;
@@ -87,13 +87,29 @@ static enum tenon_status open_model(struct rope_run *r, struct tenon_error *err)
     return tenon_model_open_memory(nothing, sizeof(nothing), NULL, &r->model, err);
 }
 
+/* Without a model there is no file to name, and whatever is wrong is wrong usage. */
+static void blame_options(struct tenon_error *err)
+{
+    if (err->status == TENON_ERR_NO_MEMORY)
+        return;
+    err->status = TENON_ERR_MISUSE;
+    if (strcmp(err->path, "(memory)") == 0)
+        err->path[0] = '\0';
+    tenon_report_hint(err, "see 'tenon help rope'");
+}
+
 static enum tenon_status resolve(struct rope_run *r, struct tenon_error *err)
 {
     enum tenon_status st = tenon_position_options_read(&r->o->positions, &r->given, err);
 
-    r->given.overrides.rotary = r->tool->n_operands == 0;
+    if (r->tool->n_operands == 0) {
+        r->given.overrides.rotary = true;
+        r->given.overrides.origin = "options";
+    }
     if (st == TENON_OK)
         st = tenon_positions_resolve(r->model, &r->given.overrides, &r->positions, err);
+    if (st != TENON_OK && r->tool->n_operands == 0)
+        blame_options(err);
     if (st != TENON_OK)
         return st;
     if (r->positions->n_ropes == 0) {
@@ -134,6 +150,8 @@ static enum tenon_status make_tables(struct rope_run *r, struct tenon_error *err
                                (double)r->o->positions.length, err);
     if (st != TENON_OK)
         tenon_report_path(err, r->view.path != NULL ? r->view.path : "--rope-scaling");
+    if (st != TENON_OK && r->view.path == NULL)
+        blame_options(err);
     return st;
 }
 
@@ -224,9 +242,12 @@ static int run(struct tenon_tool *tool)
 {
     struct rope_run r = {.tool = tool, .o = tool->options};
     struct tenon_error err = {0};
+    const struct tenon_targets targets = {r.o->tables, r.o->plot, NULL, r.o->force};
     bool made = false;
     enum tenon_status st = open_model(&r, &err);
 
+    if (st == TENON_OK)
+        st = tenon_targets_check(&targets, r.model, &err);
     if (st == TENON_OK)
         st = resolve(&r, &err);
     if (st == TENON_OK) {

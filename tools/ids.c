@@ -50,6 +50,20 @@ static enum tenon_status add_range(struct tenon_ids *ids, uint64_t first, uint64
     return TENON_OK;
 }
 
+static enum tenon_status fail_outside(const struct tenon_ids *ids, size_t line, uint64_t id,
+                                      struct tenon_error *err)
+{
+    char place[32] = "";
+
+    if (line > 0)
+        snprintf(place, sizeof(place), "line %zu: ", line);
+    tenon_report_fail(err, TENON_ERR_MISUSE, "%sid %llu is outside the matrix, which has %llu rows",
+                      place, (unsigned long long)id, (unsigned long long)ids->rows);
+    if (line == 0 && ids->matrix != NULL)
+        tenon_report_path(err, ids->matrix);
+    return TENON_ERR_MISUSE;
+}
+
 /* One number or range at `*text`, which moves behind it. */
 static enum tenon_status add_item(struct tenon_ids *ids, const char **text, size_t line,
                                   struct tenon_error *err)
@@ -67,9 +81,7 @@ static enum tenon_status add_item(struct tenon_ids *ids, const char **text, size
     if (last < first)
         return fail_ids(err, line, start, "runs backwards");
     if (last >= ids->rows)
-        return tenon_report_fail(
-            err, TENON_ERR_MISUSE, "id %llu is outside the matrix, which has %llu rows",
-            (unsigned long long)(first >= ids->rows ? first : last), (unsigned long long)ids->rows);
+        return fail_outside(ids, line, first >= ids->rows ? first : last, err);
     *text = p;
     return add_range(ids, first, last, err);
 }

@@ -4,9 +4,12 @@
 
 #include "tenon/error.h"
 
-/* Sequences one after another. Zero-initialise; `rows` is the number that ids must stay below. */
+/* Sequences one after another. Zero-initialise; `rows` is the number that ids must stay below,
+ * `matrix` the file of those rows, for errors about ids that came with the command (may be NULL).
+ */
 struct tenon_ids {
     uint64_t rows;
+    const char *matrix;
     uint64_t *ids;
     size_t n, capacity;
     size_t *ends; /* where each sequence ends in `ids` */

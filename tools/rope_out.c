@@ -68,7 +68,8 @@ void tenon_rope_text(const struct tenon_rope_view *view, struct tenon_out *out,
     tenon_table_column(&table, "PAIR", true);
     tenon_table_column(&table, "INV_FREQ", true);
     tenon_table_column(&table, "WAVELENGTH", true);
-    tenon_table_column(&table, "TURNS", true);
+    if (!isnan(view->context))
+        tenon_table_column(&table, "TURNS", true);
     if (axes)
         tenon_table_column(&table, "STREAM", true);
     for (uint32_t i = 0; i < t->n_pairs; i++) {
@@ -80,9 +81,7 @@ void tenon_rope_text(const struct tenon_rope_view *view, struct tenon_out *out,
             tenon_table_cell(&table, "%.6g", length);
         else
             tenon_table_cell(&table, "%s", "never");
-        if (isnan(view->context))
-            tenon_table_cell(&table, "%s", "");
-        else
+        if (!isnan(view->context))
             tenon_table_cell(&table, "%.4g", view->context * t->inv_freq[i] / (2 * pi));
         if (axes)
             tenon_table_cell(&table, "%u", t->axis[i]);

@@ -23,6 +23,7 @@ struct tenon_position_overrides {
     int pairing;        /* enum tenon_rope_pairing, or -1 */
     const struct tenon_setting *rope_scaling; /* an object as in a config; NULL: the model's own */
     bool rotary;                              /* rotary positions, whatever the model has */
+    const char *origin; /* where errors say that values come from; NULL: as the model is read */
 };
 
 /* One kind of rotation, and which layers have it. */
