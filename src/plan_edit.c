@@ -82,7 +82,9 @@ static enum tenon_status choose_type(const struct edit *e, const struct tenon_ed
         out->item = old->item;
     } else if (edit->type.len == 0 && e->gguf) {
         fail_about(TENON_ERR_MISUSE, "key", edit->name, "is new, and its type is not given", err);
-        tenon_fail_hint(err, "write KEY:TYPE=VALUE, as in general.name:string=Tiny");
+        tenon_fail_hint(err,
+                        "write KEY:TYPE=VALUE, as in general.name:string=Tiny; types are u8 i8 "
+                        "u16 i16 u32 i32 u64 i64 f32 f64 bool string, and array<u8> and so on");
         return TENON_ERR_MISUSE;
     } else if (edit->type.len == 0) {
         out->type = out->item = TENON_META_STRING;
@@ -228,8 +230,11 @@ static enum tenon_status rename_tensor(struct edit *e, const struct tenon_edit *
     for (size_t i = 0; i < n; i++)
         if (!e->dropped[i] && same(e->names[i], edit->name))
             found = i;
-    if (found == n)
-        return fail_about(TENON_ERR_NOT_FOUND, "tensor", edit->name, "no such tensor", err);
+    if (found == n) {
+        fail_about(TENON_ERR_NOT_FOUND, "tensor", edit->name, "no such tensor", err);
+        tenon_fail_hint(err, "'tenon ls' lists the tensors of a model");
+        return TENON_ERR_NOT_FOUND;
+    }
     if (same(edit->name, edit->value))
         return TENON_OK;
     for (size_t i = 0; i < n; i++)

@@ -69,8 +69,11 @@ static enum tenon_status take_apart(const char *option, const char *text, struct
 {
     const char *equals = strchr(text, '=');
 
-    if (equals == NULL)
-        return tenon_report_fail(err, TENON_ERR_MISUSE, "--%s: no '=' in '%.200s'", option, text);
+    if (equals == NULL) {
+        tenon_report_fail(err, TENON_ERR_MISUSE, "--%s: no '=' in '%.200s'", option, text);
+        tenon_report_hint(err, "see 'tenon help edit'");
+        return TENON_ERR_MISUSE;
+    }
     out->name = text_of(text, (size_t)(equals - text));
     out->value = text_of(equals + 1, strlen(equals + 1));
     out->type = text_of("", 0);
