@@ -1,4 +1,6 @@
 /* tenon split: a model into a set of files. */
+#include <string.h>
+
 #include "plan_out.h"
 #include "tenon/split.h"
 #include "tool.h"
@@ -32,6 +34,12 @@ static enum tenon_status check_output(const struct tenon_tool *tool, struct teno
         (output[0] == '-' && output[1] == '\0')) {
         tenon_report_fail(err, TENON_ERR_MISUSE, "the files of the set need a name");
         tenon_report_hint(err, "-o PREFIX makes PREFIX-00001-of-0000N and so on");
+        return TENON_ERR_MISUSE;
+    }
+    if (output[strlen(output) - 1] == '/') {
+        tenon_report_fail(err, TENON_ERR_MISUSE, "is a folder, and the files in it need a name");
+        tenon_report_path(err, output);
+        tenon_report_hint(err, "-o %.400smodel makes model-00001-of-0000N and so on there", output);
         return TENON_ERR_MISUSE;
     }
     return TENON_OK;

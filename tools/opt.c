@@ -223,6 +223,10 @@ static enum tenon_status fail_value(struct scan *scan, const struct tenon_opt *o
                                  "option '--%s': '%.80s' is not one of %s", opt->name, value,
                                  words);
     case TENON_OPT_NUMBER:
+        if (opt->min == opt->max)
+            return tenon_report_fail(scan->err, TENON_ERR_MISUSE,
+                                     "option '--%s': '%.80s' is given, only %llu is possible",
+                                     opt->name, value, (unsigned long long)opt->min);
         return tenon_report_fail(scan->err, TENON_ERR_MISUSE,
                                  "option '--%s': '%.80s' is not a whole number from %llu to %llu",
                                  opt->name, value, (unsigned long long)opt->min,
@@ -315,7 +319,7 @@ static enum tenon_status set_value(struct scan *scan, struct row row, const char
         ok = parse_number(opt, value, field);
         break;
     case TENON_OPT_SIZE:
-        ok = tenon_opt_size(value, field);
+        ok = tenon_opt_size(value, field) && *(const uint64_t *)field >= opt->min;
         break;
     case TENON_OPT_REAL:
         ok = parse_real(value, field);

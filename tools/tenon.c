@@ -149,8 +149,10 @@ static enum tenon_status check_operands(const struct tenon_command_row *row, siz
     if (n < command->min_operands)
         tenon_report_fail(err, TENON_ERR_MISUSE, "'%s' needs %s", row->name, command->operands);
     else if (n > command->max_operands)
-        tenon_report_fail(err, TENON_ERR_MISUSE, "'%s' takes %s, but %zu operands are given",
-                          row->name, command->operands[0] != '\0' ? command->operands : "none", n);
+        tenon_report_fail(err, TENON_ERR_MISUSE, "'%s' takes %s, but %zu operand%s given",
+                          row->name,
+                          command->operands[0] != '\0' ? command->operands : "no operand", n,
+                          n == 1 ? " is" : "s are");
     else
         return TENON_OK;
     tenon_report_hint(err, "see 'tenon help %s'", row->name);
