@@ -164,8 +164,8 @@ static void check_layers(struct check *c)
     if (last < 0 || last + 1 >= c->h->layers)
         return;
     if (tenon_model_find_fault(c->model, "layers_missing", TENON_NO_INDEX, TENON_NO_OFFSET, NULL, 0,
-                               "the config says %lld layers, the last that has tensors is %lld",
-                               (long long)c->h->layers, (long long)last + 1) != TENON_OK)
+                               "the config says %lld layers, the tensors end with layer %lld",
+                               (long long)c->h->layers, (long long)last) != TENON_OK)
         c->status = TENON_ERR_NO_MEMORY;
 }
 

@@ -6,6 +6,12 @@
 
 #include "plan_print.h"
 
+/* Whether the model itself goes to standard output. */
+static bool is_streamed(const struct tenon_tool *tool)
+{
+    return tool->write.output != NULL && strcmp(tool->write.output, "-") == 0;
+}
+
 enum tenon_status tenon_write_target(const struct tenon_tool *tool, const char *input,
                                      const char **out_target, struct tenon_error *err)
 {
@@ -16,6 +22,11 @@ enum tenon_status tenon_write_target(const struct tenon_tool *tool, const char *
     if (output == NULL || output[0] == '\0') {
         tenon_report_fail(err, TENON_ERR_MISUSE, "no output is named");
         tenon_report_hint(err, "name one with -o, or replace the input with --in-place");
+        return TENON_ERR_MISUSE;
+    }
+    if (is_streamed(tool) && tool->term.tty && !tool->write.dry_run) {
+        tenon_report_fail(err, TENON_ERR_MISUSE, "a model is not written to a terminal");
+        tenon_report_hint(err, "name a file with -o, or lead standard output elsewhere");
         return TENON_ERR_MISUSE;
     }
     *out_target = output;
@@ -74,12 +85,6 @@ static void write_result_json(struct tenon_tool *tool, const struct tenon_plan *
     tenon_json_end(&json);
     tenon_plan_losses_json(&json, plan);
     tenon_json_end(&json);
-}
-
-/* Whether the model itself goes to standard output. */
-static bool is_streamed(const struct tenon_tool *tool)
-{
-    return tool->write.output != NULL && strcmp(tool->write.output, "-") == 0;
 }
 
 static void write_result(struct tenon_tool *tool, const struct tenon_plan *plan, bool written)
