@@ -21,7 +21,8 @@ static const struct tenon_opt options[] = {
     {.name = "stats",
      .kind = TENON_OPT_FLAG,
      .field = FIELD(stats),
-     .help = "add min, max, mean, standard deviation and counts of NaN, Inf and zero"},
+     .help = "add min, max, mean, standard deviation and counts of NaN, Inf and zero; in the "
+             "table they take the place of the offset"},
     {.name = "hash",
      .kind = TENON_OPT_FLAG,
      .field = FIELD(hash),
@@ -43,7 +44,7 @@ static const struct options defaults = {.sort = SORT_NONE};
 struct listing {
     const struct tenon_model *model;
     const struct options *options;
-    bool all_columns;
+    bool all_columns, offsets;
     uint32_t *indices;
     size_t n;
     struct tenon_stats *stats; /* NULL unless asked for; as `indices` */
@@ -237,7 +238,8 @@ static void add_columns(struct tenon_table *table, const struct listing *l)
     tenon_table_column(table, "DTYPE", false);
     tenon_table_column(table, "SHAPE", false);
     tenon_table_column(table, "BYTES", true);
-    tenon_table_column(table, "OFFSET", true);
+    if (l->offsets)
+        tenon_table_column(table, "OFFSET", true);
     if (l->all_columns) {
         tenon_table_column(table, "FILE", false);
         tenon_table_column(table, "ROLE", false);
@@ -254,14 +256,14 @@ static void add_columns(struct tenon_table *table, const struct listing *l)
         tenon_table_column(table, "XXH3-128", false);
 }
 
-static void add_stats(struct tenon_table *table, const struct tenon_stats *stats)
+static void add_stats(struct tenon_table *table, const struct tenon_stats *stats, int digits)
 {
     const double values[] = {stats->min, stats->max, stats->mean, stats->std};
     const uint64_t counts[] = {stats->nan, stats->inf, stats->zero};
 
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
         if (stats->valid)
-            tenon_table_cell(table, "%.6g", tenon_out_real(values[i]));
+            tenon_table_cell(table, "%.*g", digits, tenon_out_real(values[i]));
         else
             tenon_table_cell(table, "-");
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
@@ -303,11 +305,12 @@ static void add_row(struct tenon_table *table, const struct listing *l, size_t i
         tenon_table_cell(table, "-");
     else
         tenon_table_cell(table, "%llu", (unsigned long long)t->bytes);
-    tenon_table_cell(table, "%llu", (unsigned long long)t->offset);
+    if (l->offsets)
+        tenon_table_cell(table, "%llu", (unsigned long long)t->offset);
     if (l->all_columns)
         add_places(table, l, t);
     if (l->stats != NULL)
-        add_stats(table, &l->stats[i]);
+        add_stats(table, &l->stats[i], l->options->tsv ? 6 : 4);
     if (l->hashes != NULL)
         tenon_table_cell(table, "%016llx%016llx", (unsigned long long)l->hashes[i].high,
                          (unsigned long long)l->hashes[i].low);
@@ -354,6 +357,7 @@ static int run(struct tenon_tool *tool)
 
     l.model = model;
     l.all_columns = tool->common.verbose || l.options->tsv;
+    l.offsets = l.all_columns || !l.options->stats; /* lines are long enough with statistics */
     if (st == TENON_OK)
         st = select_tensors(tool, &l, &err);
     if (st == TENON_OK)

@@ -83,6 +83,14 @@ static void write_short(struct tenon_out *out, const struct tenon_meta_value *v,
     tenon_out_text(out, quoted ? "\"" : "");
 }
 
+/* Widths of the columns of text output. */
+struct columns {
+    unsigned key, type;
+};
+
+/* Keys that are wider push what follows to the right, rather than everything else. */
+enum { WIDEST_KEY = 48 };
+
 static void write_text_array(struct tenon_out *out, const struct tenon_meta_entry *e, bool full)
 {
     struct tenon_meta_iter its[TENON_META_JSON_DEPTH];
@@ -113,14 +121,32 @@ static void write_text_array(struct tenon_out *out, const struct tenon_meta_entr
     }
 }
 
-static void write_text_entry(struct tenon_tool *tool, const struct tenon_meta_entry *e, bool full)
+/* Columns that `len` bytes of foreign text take. */
+static unsigned shown_width(const char *text, size_t len)
 {
+    struct tenon_out shown;
+    unsigned width;
+
+    tenon_out_init(&shown, -1);
+    tenon_out_safe(&shown, text, len);
+    tenon_out_write(&shown, "", 1);
+    width = shown.error == 0 ? tenon_term_width(shown.buf) : 0;
+    tenon_out_release(&shown);
+    return width;
+}
+
+static void write_text_entry(struct tenon_tool *tool, const struct columns *columns,
+                             const struct tenon_meta_entry *e, bool full)
+{
+    unsigned width = shown_width(e->key.data, e->key.len);
     char type[32];
 
     tenon_out_text(&tool->out, tenon_term_style(&tool->term, TENON_STYLE_BOLD));
     tenon_out_safe(&tool->out, e->key.data, e->key.len);
     tenon_out_text(&tool->out, tenon_term_style(&tool->term, TENON_STYLE_PLAIN));
-    tenon_out_printf(&tool->out, "  %s%s%s  ", tenon_term_style(&tool->term, TENON_STYLE_DIM),
+    tenon_out_printf(&tool->out, "%*s  %s%-*s%s  ",
+                     (int)(width < columns->key ? columns->key - width : 0), "",
+                     tenon_term_style(&tool->term, TENON_STYLE_DIM), (int)columns->type,
                      tenon_meta_type_text(e, type, sizeof(type)),
                      tenon_term_style(&tool->term, TENON_STYLE_PLAIN));
     if (e->type == TENON_META_ARRAY)
@@ -201,11 +227,34 @@ static enum tenon_status write_raw(struct tenon_tool *tool, const struct tenon_m
     return TENON_OK;
 }
 
+static struct columns measure(const struct tenon_tool *tool, const struct tenon_model *model)
+{
+    struct columns columns = {0, 0};
+    char type[32];
+
+    for (size_t i = 0; i < tenon_model_n_meta(model); i++) {
+        const struct tenon_meta_entry *e = tenon_model_meta(model, i);
+        unsigned key, name;
+
+        if (!is_wanted(tool, e))
+            continue;
+        key = shown_width(e->key.data, e->key.len);
+        name = (unsigned)strlen(tenon_meta_type_text(e, type, sizeof(type)));
+        if (key > columns.key && key <= WIDEST_KEY)
+            columns.key = key;
+        columns.type = name > columns.type ? name : columns.type;
+    }
+    return columns;
+}
+
 static void write_entries(struct tenon_tool *tool, const struct tenon_model *model)
 {
     const struct options *o = tool->options;
     struct tenon_json json = {.out = &tool->out};
+    struct columns columns = {0, 0};
 
+    if (!tool->common.json)
+        columns = measure(tool, model);
     if (tool->common.json) {
         tenon_json_document(&json, "tenon.meta/1");
         tenon_json_array(&json, "entries");
@@ -218,7 +267,7 @@ static void write_entries(struct tenon_tool *tool, const struct tenon_model *mod
         if (tool->common.json)
             tenon_meta_json(&json, e, o->full ? UINT64_MAX : SHOWN_ELEMENTS);
         else
-            write_text_entry(tool, e, o->full);
+            write_text_entry(tool, &columns, e, o->full);
     }
     if (tool->common.json) {
         tenon_json_end(&json);

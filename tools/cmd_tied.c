@@ -184,10 +184,11 @@ static void write_evidence(struct tenon_tool *tool, const struct tenon_evidence 
     if (!e->by_values || e->first_differing_row == UINT64_MAX)
         return;
     begin_line(tool, "Values");
-    tenon_out_printf(out,
-                     "at most %.6g apart, relative distance %.6g, cosine %.6g, best scale %.6g\n",
-                     tenon_out_real(e->max_abs_diff), tenon_out_real(e->rel_l2),
-                     tenon_out_real(e->cosine), tenon_out_real(e->scale));
+    tenon_out_printf(out, "at most %.6g apart, relative distance %.6g\n",
+                     tenon_out_real(e->max_abs_diff), tenon_out_real(e->rel_l2));
+    begin_line(tool, "");
+    tenon_out_printf(out, "cosine %.6g, best scale %.6g\n", tenon_out_real(e->cosine),
+                     tenon_out_real(e->scale));
 }
 
 static void write_declared(struct tenon_tool *tool, const struct tenon_tying *t)
@@ -267,7 +268,7 @@ static void write_groups(struct tenon_tool *tool, const struct tenon_model *mode
     size_t i = 0;
 
     for (size_t g = 0; g < t->n_groups; i = t->group_ends[g++]) {
-        const char *between = "";
+        int between = 0; /* the first stands behind the title */
 
         if (tenon_model_tensor(model, t->group_members[i])->n_dims < 2)
             continue;
@@ -276,11 +277,12 @@ static void write_groups(struct tenon_tool *tool, const struct tenon_model *mode
         for (; i < t->group_ends[g]; i++) {
             struct tenon_str name = tenon_model_tensor(model, t->group_members[i])->name;
 
-            tenon_out_text(&tool->out, between);
+            tenon_out_printf(&tool->out, "%*s", between, "");
+            tenon_out_text(&tool->out, between > 0 ? "= " : "");
             tenon_out_safe(&tool->out, name.data, name.len);
-            between = " = ";
+            tenon_out_text(&tool->out, "\n");
+            between = LABEL;
         }
-        tenon_out_text(&tool->out, "\n");
     }
 }
 

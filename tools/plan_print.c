@@ -323,14 +323,16 @@ static void write_losses(struct tenon_tool *tool, const struct tenon_plan *plan)
                          tenon_term_style(&tool->term, TENON_STYLE_PLAIN));
     for (size_t i = 0; i < tenon_plan_n_losses(plan); i++) {
         const struct tenon_loss *loss = tenon_plan_loss(plan, i);
+        bool about = loss->subject[0] != '\0';
+        char option[64] = "", text[1024];
 
-        tenon_out_text(out, "- ");
-        if (loss->subject[0] != '\0')
-            tenon_out_printf(out, "'%s': ", loss->subject);
-        tenon_out_text(out, loss->text);
         if (loss->option != NULL)
-            tenon_out_printf(out, " (%s %s)", loss->allowed ? "allowed by" : "needs", loss->option);
-        tenon_out_text(out, "\n");
+            snprintf(option, sizeof(option), " (%s %s)", loss->allowed ? "allowed by" : "needs",
+                     loss->option);
+        snprintf(text, sizeof(text), "%s%s%s%s%s", about ? "'" : "", loss->subject,
+                 about ? "': " : "", loss->text, option);
+        tenon_out_text(out, "- ");
+        tenon_out_wrapped(out, text, 2, 2, tool->term.width);
     }
 }
 
