@@ -17,6 +17,9 @@ static const double pi = 3.14159265358979323846;
 enum { MOST_ROWS = 64, MOST_COLS = 128, HEAT_WIDTH = 768, HEAT_HEIGHT = 512 };
 enum { LEFT = 110, TOP = 50, RIGHT = 40, BOTTOM = 86 };
 
+/* Percent of the cells that the colours tell apart. */
+enum { SHARE_BELOW = 98 };
+
 enum tenon_status tenon_heat_init(struct tenon_heat *heat, uint64_t rows, uint64_t cols,
                                   struct tenon_error *err)
 {
@@ -84,6 +87,36 @@ static void draw_cells(const struct tenon_heat *heat, double reach, double width
     }
 }
 
+static int compare_doubles(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* What the strongest colour stands for: nearly all cells stay below it, so that a few large ones do
+ * not leave the rest white. 1 where there is nothing. */
+static double choose_reach(const struct tenon_heat *heat)
+{
+    size_t n_cells = heat->shown_rows * heat->shown_cols, n = 0;
+    double *sizes = malloc((n_cells + 1) * sizeof(*sizes)), reach;
+
+    for (size_t i = 0; sizes != NULL && i < n_cells; i++) {
+        double mean = fabs(heat->sums[i] / (double)heat->counts[i]);
+
+        if (isfinite(mean) && mean > 0)
+            sizes[n++] = mean;
+    }
+    if (sizes == NULL || n == 0) {
+        free(sizes);
+        return 1;
+    }
+    qsort(sizes, n, sizeof(*sizes), compare_doubles);
+    reach = sizes[(n - 1) * SHARE_BELOW / 100];
+    free(sizes);
+    return reach;
+}
+
 /* Colours from -reach to reach, with their numbers. */
 static void draw_scale(double reach, double top, struct tenon_out *out)
 {
@@ -122,13 +155,11 @@ void tenon_heat_draw(const struct tenon_heat *heat, const char *title,
 {
     double width = fmin(HEAT_WIDTH / (double)heat->shown_cols, 24);
     double height = fmin(HEAT_HEIGHT / (double)heat->shown_rows, 24);
-    double right = fmax(LEFT + width * (double)heat->shown_cols + RIGHT, 480);
+    double right = fmax(LEFT + width * (double)heat->shown_cols + RIGHT, 760);
     double below = TOP + height * (double)heat->shown_rows;
-    double reach = fmax(fabs(heat->least), fabs(heat->most));
-    char text[160];
+    double reach = choose_reach(heat);
+    char text[200];
 
-    if (heat->least > heat->most || reach <= 0)
-        reach = 1;
     tenon_svg_begin(out, right, below + BOTTOM, title);
     tenon_svg_text(out, LEFT, 20, "start", title);
     snprintf(text, sizeof(text), "%llu x %llu values%s", (unsigned long long)heat->rows,
@@ -140,7 +171,10 @@ void tenon_heat_draw(const struct tenon_heat *heat, const char *title,
     draw_cells(heat, reach, width, height, out);
     draw_labels(heat, height, label, user, out);
     draw_scale(reach, below + 22, out);
-    snprintf(text, sizeof(text), "values from %.6g to %.6g; grey is NaN", heat->least, heat->most);
+    snprintf(text, sizeof(text),
+             "values from %.6g to %.6g; the ends of the scale also stand for what is beyond, grey "
+             "for NaN",
+             heat->least, heat->most);
     if (heat->least <= heat->most)
         tenon_svg_text(out, LEFT, below + 72, "start", text);
     tenon_svg_end(out);
