@@ -6,6 +6,7 @@
 
 #include "report.h"
 #include "tenon/encode.h"
+#include "zip_out.h"
 
 /* Rows are made in batches of about this many values. */
 enum { BATCH_VALUES = 256 * 1024 };
@@ -107,6 +108,18 @@ static enum tenon_status write_payload(struct tenon_out *out, const struct tenon
     return st;
 }
 
+static enum tenon_status count_bytes(const struct tenon_array *array, uint64_t *out,
+                                     struct tenon_error *err)
+{
+    uint64_t row;
+
+    if (!tenon_dtype_bytes(array->dtype, tenon_array_row(array), &row) ||
+        (row > 0 && tenon_array_n_rows(array) > UINT64_MAX / 4 / row))
+        return tenon_report_fail(err, TENON_ERR_LIMIT, "the values are too many");
+    *out = row * tenon_array_n_rows(array);
+    return TENON_OK;
+}
+
 static void write_dims(struct tenon_out *out, const struct tenon_array *array, const char *between)
 {
     for (size_t i = 0; i < array->n_dims; i++)
@@ -114,6 +127,13 @@ static void write_dims(struct tenon_out *out, const struct tenon_array *array, c
 }
 
 /* --- NumPy --- */
+
+static const char *npy_type(enum tenon_dtype dtype)
+{
+    if (dtype == TENON_DTYPE_I64)
+        return "<i8";
+    return dtype == TENON_DTYPE_F16 ? "<f2" : "<f4";
+}
 
 /* NumPy's format, version 1.0: magic, version, header length (2 bytes), header padded with blanks
  * so that the payload begins at a multiple of 64, and a newline. */
@@ -138,7 +158,7 @@ static enum tenon_status write_npy_header(struct tenon_out *out, const struct te
     }
     len =
         snprintf(header, sizeof(header), "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
-                 array->dtype == TENON_DTYPE_F16 ? "<f2" : "<f4", shape.buf);
+                 npy_type(array->dtype), shape.buf);
     tenon_out_release(&shape);
     padded = (10 + (size_t)len + 1 + 63) / 64 * 64 - 10;
     tenon_out_write(out, "\x93NUMPY\x01\x00", 8);
@@ -169,7 +189,7 @@ static enum tenon_status write_npy(struct tenon_out *out, const struct tenon_arr
             tenon_report_fail(err, TENON_ERR_MISMATCH,
                               "'%s' and '%s' have different shapes, a .npy file holds one array",
                               first->name, arrays[i].name);
-            tenon_report_hint(err, "write .safetensors");
+            tenon_report_hint(err, "write .npz or .safetensors");
             return TENON_ERR_MISMATCH;
         }
     }
@@ -181,19 +201,41 @@ static enum tenon_status write_npy(struct tenon_out *out, const struct tenon_arr
     return st;
 }
 
-/* --- safetensors --- */
+/* --- a zip of .npy files --- */
 
-static enum tenon_status count_bytes(const struct tenon_array *array, uint64_t *out,
-                                     struct tenon_error *err)
+static enum tenon_status write_npz(struct tenon_out *out, const struct tenon_array *arrays,
+                                   size_t n, struct tenon_error *err)
 {
-    uint64_t row;
+    struct tenon_zip zip = {.out = out};
+    uint64_t bytes, sum = 0;
+    enum tenon_status st = TENON_OK;
 
-    if (!tenon_dtype_bytes(array->dtype, tenon_array_row(array), &row) ||
-        (row > 0 && tenon_array_n_rows(array) > UINT64_MAX / 4 / row))
-        return tenon_report_fail(err, TENON_ERR_LIMIT, "the values are too many");
-    *out = row * tenon_array_n_rows(array);
-    return TENON_OK;
+    for (size_t i = 0; st == TENON_OK && i < n; i++) {
+        st = count_bytes(&arrays[i], &bytes, err);
+        sum += 4096 + bytes; /* the headers are shorter */
+    }
+    if (st == TENON_OK && sum > UINT32_MAX) {
+        st = tenon_report_fail(err, TENON_ERR_LIMIT, "more than 4 GiB in a .npz file");
+        tenon_report_hint(err, "write .npy or .safetensors");
+    }
+    out->sums = true;
+    for (size_t i = 0; st == TENON_OK && i < n; i++) {
+        char name[TENON_ZIP_NAME];
+
+        snprintf(name, sizeof(name), "%s.npy", arrays[i].name);
+        tenon_zip_begin(&zip, name);
+        st = write_npy_header(out, &arrays[i], 1, err);
+        if (st == TENON_OK)
+            st = write_payload(out, &arrays[i], err);
+        tenon_zip_end(&zip);
+    }
+    out->sums = false;
+    if (st == TENON_OK)
+        tenon_zip_finish(&zip);
+    return st;
 }
+
+/* --- safetensors --- */
 
 /* Integers, which are wider, before the others; then by name. */
 static int compare_arrays(const void *a, const void *b)
@@ -250,6 +292,7 @@ static const struct form {
                                struct tenon_error *err);
 } forms[] = {
     {".npy", false, write_npy},
+    {".npz", false, write_npz},
     {".safetensors", true, write_safetensors},
 };
 
@@ -280,7 +323,7 @@ enum tenon_status tenon_array_check(const char *path, enum tenon_dtype dtype,
         tenon_report_fail(err, TENON_ERR_MISUSE,
                           "no form of output has the extension of this name");
         tenon_report_path(err, path);
-        tenon_report_hint(err, "use .npy or .safetensors");
+        tenon_report_hint(err, "use .npy, .npz or .safetensors");
         return TENON_ERR_MISUSE;
     }
     if (dtype == TENON_DTYPE_BF16 && !form->bf16) {

@@ -41,7 +41,8 @@ bool tenon_array_is_form(const char *path);
 
 /* Writes them: .safetensors holds them by name (in the order of its dtypes, then of names), .npy
  * those that are no integers, one after the other along a new first dimension where there are
- * several, which must then have the same shape (MISMATCH). */
+ * several, which must then have the same shape (MISMATCH); .npz all of them as .npy files, less
+ * than 4 GiB (LIMIT), and `out` must then be a regular file, written from its beginning. */
 TENON_MUST_USE enum tenon_status tenon_arrays_write(const char *path,
                                                     const struct tenon_array *arrays, size_t n,
                                                     struct tenon_out *out, struct tenon_error *err);

@@ -43,7 +43,7 @@ static const struct tenon_opt options[] = {
      .value = "FILE",
      .flags = TENON_OPT_FILE,
      .help = "write cos and sin, [--length, pairs] each, as fused kernels take them: .safetensors, "
-             "or .npy with cos before sin"},
+             ".npz, or .npy with cos before sin"},
     {.name = "dtype",
      .kind = TENON_OPT_CHOICE,
      .field = FIELD(dtype),

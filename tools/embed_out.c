@@ -220,12 +220,12 @@ enum tenon_status tenon_vectors_check(const char *path, enum tenon_dtype dtype,
         tenon_report_fail(err, TENON_ERR_MISUSE,
                           "no form of output has the extension of this name");
         tenon_report_path(err, path);
-        tenon_report_hint(err, "use .npy, .safetensors, .json, .csv or .tsv");
+        tenon_report_hint(err, "use .npy, .npz, .safetensors, .json, .csv or .tsv");
         return TENON_ERR_MISUSE;
     }
     if (dtype == TENON_DTYPE_F32)
         return TENON_OK;
-    tenon_report_fail(err, TENON_ERR_MISUSE, "--dtype is for .npy and .safetensors files");
+    tenon_report_fail(err, TENON_ERR_MISUSE, "--dtype is for .npy, .npz and .safetensors files");
     tenon_report_hint(err, "name one with -o");
     return TENON_ERR_MISUSE;
 }

@@ -70,6 +70,34 @@ static bool reserve(struct tenon_out *out, size_t n)
     return true;
 }
 
+/* The CRC-32 of zip and gzip, four bits at a time: polynomial 0x04c11db7, bits reversed, begun and
+ * ended inverted. */
+static uint32_t add_sum(uint32_t sum, const char *bytes, size_t n)
+{
+    static const uint32_t rest[16] = {
+        0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+        0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+        0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
+    };
+
+    sum = ~sum;
+    for (size_t i = 0; i < n; i++) {
+        sum ^= (unsigned char)bytes[i];
+        sum = sum >> 4 ^ rest[sum & 15];
+        sum = sum >> 4 ^ rest[sum & 15];
+    }
+    return ~sum;
+}
+
+/* `n` bytes more stand at the end of the buffer. */
+static void accept(struct tenon_out *out, size_t n)
+{
+    if (out->sums)
+        out->sum = add_sum(out->sum, out->buf + out->used, n);
+    out->used += n;
+    out->total += n;
+}
+
 void tenon_out_write(struct tenon_out *out, const void *bytes, size_t n)
 {
     const char *p = bytes;
@@ -80,8 +108,7 @@ void tenon_out_write(struct tenon_out *out, const void *bytes, size_t n)
         if (!reserve(out, piece))
             return;
         memcpy(out->buf + out->used, p, piece);
-        out->used += piece;
-        out->total += piece;
+        accept(out, piece);
         p += piece;
         n -= piece;
     }
@@ -112,8 +139,7 @@ void tenon_out_printf(struct tenon_out *out, const char *format, ...)
     va_start(args, format);
     vsnprintf(out->buf + out->used, (size_t)n + 1, format, args);
     va_end(args);
-    out->used += (size_t)n;
-    out->total += (size_t)n;
+    accept(out, (size_t)n);
 }
 
 void tenon_out_safe(struct tenon_out *out, const char *text, size_t len)

@@ -10,6 +10,8 @@ struct tenon_out {
     size_t used, capacity;
     uint64_t total; /* bytes accepted so far */
     int fd;         /* -1: everything stays in `buf` */
+    bool sums;      /* `sum` is kept */
+    uint32_t sum;   /* CRC-32 of what was accepted since it was last set to 0 */
     int error;      /* errno of the first failure, ENOMEM included; 0 when there was none */
 };
 
