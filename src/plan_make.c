@@ -384,9 +384,12 @@ static double greatest(enum tenon_dtype dtype)
 
 static bool can_overflow(const struct tenon_make *make)
 {
-    double limit = tenon_make_limit(make->tensor->dtype);
+    double limit;
 
-    if (make->kind == TENON_MAKE_BLOCKS || limit == (double)INFINITY)
+    if (make->kind == TENON_MAKE_BLOCKS)
+        return false;
+    limit = tenon_make_safe_limit(make->tensor->dtype);
+    if (limit == (double)INFINITY)
         return false;
     return make->kind == TENON_MAKE_DOUBLE || make->from == UNKNOWN_MIX ||
            greatest(make->from) >= limit;
@@ -408,7 +411,7 @@ enum tenon_status tenon_make_init(struct tenon_make *make, const struct tenon_pl
         st = init_moves(make, err);
     if (st == TENON_OK)
         st = init_sources(make, big_endian, err);
-    make->may_overflow = can_overflow(make);
+    make->may_overflow = st == TENON_OK && can_overflow(make);
     return tenon_make_fail(make, st, err);
 }
 

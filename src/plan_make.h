@@ -65,7 +65,8 @@ struct tenon_make_buffers {
 
 /* Finite values that the target cannot hold. */
 struct tenon_make_overflow {
-    uint64_t n, first; /* how many; the number of the first element */
+    uint64_t n, first; /* how many; the number of the first element, or in blocks of the one that
+                        * was too large for the first of them */
     double value;      /* of that */
 };
 
@@ -151,8 +152,22 @@ enum tenon_status tenon_make_encode(const struct tenon_make *make,
 enum tenon_status tenon_make_fail(const struct tenon_make *make, enum tenon_status st,
                                   struct tenon_error *err);
 
+/* --- what is lost (plan_make_lost.c) --- */
+
 /* The magnitude from which on a float type has no finite value any more; infinity for types that
- * take everything, or refuse what is too large. */
+ * take everything, or refuse what is too large, and for blocks, whose limit depends on all of their
+ * values. */
 double tenon_make_limit(enum tenon_dtype dtype);
+
+/* The magnitude below which no value is lost to the type, whatever is beside it. */
+double tenon_make_safe_limit(enum tenon_dtype dtype);
+
+void tenon_make_note_lost(struct tenon_make_overflow *overflow, uint64_t at, double value);
+
+/* Counts those of the float32 values at `in` that are not what they were when they are encoded, as
+ * whole blocks: finite. A block that is too large takes all its values along; the largest is noted
+ * for it. */
+void tenon_make_count_lost(const struct tenon_make *make, const struct tenon_make_values *in,
+                           const unsigned char *encoded, struct tenon_make_overflow *overflow);
 
 #endif

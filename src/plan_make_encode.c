@@ -10,45 +10,6 @@
 /* Values that are rounded to float32, or looked at, at a time. */
 #define PIECE 4096
 
-double tenon_make_limit(enum tenon_dtype dtype)
-{
-    /* Half-way between the greatest number of the type and what would come next, where ties go up;
-     * F8_E4M3 gives 464, a tie, its even neighbour 448: the next float32 is the first to be lost.
-     */
-    static const struct {
-        enum tenon_dtype dtype;
-        double value;
-    } rows[] = {
-        {TENON_DTYPE_F32, 0x1.ffffffp127}, {TENON_DTYPE_F16, 65520},
-        {TENON_DTYPE_BF16, 0x1.ffp127},    {TENON_DTYPE_F8_E4M3, 0x1.d00002p8},
-        {TENON_DTYPE_F8_E5M2, 61440},
-    };
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (rows[i].dtype == dtype)
-            return rows[i].value;
-    return (double)INFINITY;
-}
-
-static void note_overflow(struct tenon_make_overflow *overflow, uint64_t at, double value)
-{
-    if (overflow->n == 0 || at < overflow->first) {
-        overflow->first = at;
-        overflow->value = value;
-    }
-    overflow->n++;
-}
-
-static void count_overflow(const struct tenon_make *make, uint64_t first, const float *values,
-                           size_t n, struct tenon_make_overflow *overflow)
-{
-    float limit = (float)tenon_make_limit(make->tensor->dtype);
-
-    for (size_t i = 0; i < n; i++)
-        if (isfinite(values[i]) && fabsf(values[i]) >= limit)
-            note_overflow(overflow, first + i, (double)values[i]);
-}
-
 /* Through the codec. `first` is the number of the first element in the tensor. */
 static enum tenon_status encode_floats(const struct tenon_make *make, uint64_t first,
                                        const float *values, size_t n, unsigned char *out,
@@ -72,9 +33,8 @@ static enum tenon_status encode_singles(const struct tenon_make *make,
     const float *values = (const float *)(const void *)in->values;
     enum tenon_status st = encode_floats(make, in->first, values, in->n, out, err);
 
-    if (st == TENON_OK && make->may_overflow &&
-        tenon_quant_any_lost(make->tensor->dtype, out, in->n))
-        count_overflow(make, in->first, values, in->n, overflow);
+    if (st == TENON_OK && make->may_overflow)
+        tenon_make_count_lost(make, in, out, overflow);
     return st;
 }
 
@@ -118,15 +78,18 @@ static enum tenon_status encode_narrowed(const struct tenon_make *make,
 
     for (size_t i = 0; st == TENON_OK && i < in->n; i += PIECE) {
         size_t n = in->n - i < PIECE ? in->n - i : PIECE;
+        struct tenon_make_values part = {in->first + i, n, (unsigned char *)narrow};
+        unsigned char *encoded = out + i / info->block_elements * info->block_bytes;
 
         for (size_t k = 0; k < n; k++) {
             narrow[k] = odd ? narrow_to_odd(values[i + k]) : (float)values[i + k];
             if (make->may_overflow && isfinite(values[i + k]) &&
                 (odd ? fabs((double)narrow[k]) : fabs(values[i + k])) >= limit)
-                note_overflow(overflow, in->first + i + k, values[i + k]);
+                tenon_make_note_lost(overflow, in->first + i + k, values[i + k]);
         }
-        st = encode_floats(make, in->first + i, narrow, n,
-                           out + i / info->block_elements * info->block_bytes, err);
+        st = encode_floats(make, in->first + i, narrow, n, encoded, err);
+        if (st == TENON_OK && make->may_overflow && info->block_elements > 1)
+            tenon_make_count_lost(make, &part, encoded, overflow);
     }
     return st;
 }

@@ -343,6 +343,51 @@ START_TEST(what_overflows_is_refused_and_leaves_no_file)
 }
 END_TEST
 
+/* 3e38: the F16 scale of a block, or a sum on the way to it, is infinite. 65519 rounds to the
+ * largest F16, which even a scale may be that is the value itself. Float32 cannot exceed MXFP4's
+ * scales. */
+START_TEST(what_is_too_large_for_blocks_is_refused)
+{
+    static const enum tenon_dtype types[] = {
+        TENON_DTYPE_Q4_0,  TENON_DTYPE_Q4_1,  TENON_DTYPE_Q5_0,   TENON_DTYPE_Q5_1,
+        TENON_DTYPE_Q8_0,  TENON_DTYPE_Q2_K,  TENON_DTYPE_Q3_K,   TENON_DTYPE_Q4_K,
+        TENON_DTYPE_Q5_K,  TENON_DTYPE_Q6_K,  TENON_DTYPE_IQ4_NL, TENON_DTYPE_IQ4_XS,
+        TENON_DTYPE_TQ1_0, TENON_DTYPE_TQ2_0, TENON_DTYPE_MXFP4,
+    };
+    const uint64_t dims[] = {2, 256};
+    float values[512] = {0};
+    const struct tenon_model *model;
+
+    values[300] = 3e38f;
+    gen_tensor_floats(gen_tensor_add(&made, "large", "F32", 2, dims), values, 512);
+    values[300] = 65519;
+    gen_tensor_floats(gen_tensor_add(&made, "small", "F32", 2, dims), values, 512);
+    model = open_safetensors();
+    options.arch = "none";
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        const struct tenon_dtype_rule rules[] = {{"large", TENON_DTYPE_F32}, {"small", types[i]}};
+        bool refused = types[i] != TENON_DTYPE_MXFP4;
+
+        options.rules = rules;
+        options.n_rules = 2;
+        options.dtype = TENON_DTYPE_UNKNOWN;
+        ck_ok(convert(model, "h.gguf"), err);
+        options.n_rules = 0;
+        options.dtype = types[i];
+        if (!refused) {
+            ck_ok(convert(model, "h.gguf"), err);
+            continue;
+        }
+        ck_fails(convert(model, "h.gguf"), TENON_ERR_CANNOT_REPRESENT, err);
+        ck_assert_str_eq(err.subject, "large");
+        ck_assert_ptr_nonnull(strstr(err.message, "has no finite value for 3.00000001e+38"));
+        ck_assert_ptr_nonnull(strstr(err.message, "element number 300"));
+        err = (struct tenon_error){0};
+    }
+    options.n_rules = 0;
+}
+END_TEST
+
 /* --- a set of a thousand files --- */
 
 enum { MANY = 1000 };
@@ -386,6 +431,7 @@ int main(void)
     tcase_add_test(tests, scaled_codes_become_their_numbers);
     tcase_add_test(tests, groups_of_four_bits_become_their_numbers);
     tcase_add_test(tests, what_overflows_is_refused_and_leaves_no_file);
+    tcase_add_test(tests, what_is_too_large_for_blocks_is_refused);
     tcase_add_test(tests, a_thousand_files_are_cut_and_joined);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -5,21 +5,11 @@ import sys
 
 import gguf
 import numpy as np
+import random_gguf
 import reference
 
 IDS = [0, 5, 2, 39, 5]
 ROWS, COLUMNS = 40, 512
-
-
-def encoded(kind, rng):
-    """A matrix in that type: quantized by the reference, or well-formed random blocks."""
-    values = rng.standard_normal((ROWS, COLUMNS)).astype(np.float32)
-    try:
-        return gguf.quants.quantize(values, kind)
-    except NotImplementedError:
-        block, size = gguf.GGML_QUANT_SIZES[kind]
-        # Bytes below 0x3c cannot make an infinite binary16 scale, wherever it stands.
-        return rng.integers(0, 0x3C, (ROWS, COLUMNS // block * size), dtype=np.uint8)
 
 
 def write(path, kind, data):
@@ -34,22 +24,12 @@ def write(path, kind, data):
     writer.close()
 
 
-def decodable():
-    for kind in gguf.GGMLQuantizationType:
-        block, size = gguf.GGML_QUANT_SIZES[kind]
-        try:
-            gguf.quants.dequantize(np.zeros((1, COLUMNS // block * size), dtype=np.uint8), kind)
-        except (NotImplementedError, ValueError, TypeError):
-            continue
-        yield kind
-
-
 def main():
     comparison = reference.Comparison(sys.argv[1])
     path = os.path.join(comparison.folder, "rows.gguf")
-    kinds = list(decodable())
+    kinds = list(random_gguf.decodable(COLUMNS))
     for kind in kinds:
-        data = encoded(kind, np.random.default_rng(int(kind)))
+        data = random_gguf.encoded(kind, ROWS, COLUMNS, np.random.default_rng(int(kind)))
         write(path, kind, data)
         ids = ",".join(map(str, IDS))
         ours = comparison.ask("embed", "--stage", "token", "--json", "--ids", ids, path)

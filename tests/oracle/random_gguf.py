@@ -84,6 +84,28 @@ def random_tensors(rng, kinds=BLOCKS):
     return tensors
 
 
+def decodable(columns):
+    """The types that the package decodes."""
+    for kind in Quant:
+        block, size = gguf.GGML_QUANT_SIZES[kind]
+        try:
+            gguf.quants.dequantize(np.zeros((1, columns // block * size), dtype=np.uint8), kind)
+        except (NotImplementedError, ValueError, TypeError):
+            continue
+        yield kind
+
+
+def encoded(kind, rows, columns, rng):
+    """A matrix in that type: quantized by the reference, or well-formed random blocks."""
+    values = rng.standard_normal((rows, columns)).astype(np.float32)
+    try:
+        return gguf.quants.quantize(values, kind)
+    except NotImplementedError:
+        block, size = gguf.GGML_QUANT_SIZES[kind]
+        # Bytes below 0x3c cannot make an infinite binary16 scale, wherever it stands.
+        return rng.integers(0, 0x3C, (rows, columns // block * size), dtype=np.uint8)
+
+
 def write(path, endian, pairs, tensors, alignment=None, order=None):
     """Has the package write a model; `order`, where given, shuffles pairs and tensors."""
     writer = gguf.GGUFWriter(path, "llama", endianess=endian)
