@@ -355,7 +355,7 @@ enum tenon_status tenon_gguf_layout(struct tenon_plan *plan, uint32_t file, stru
     enum tenon_status st;
 
     tenon_plan_tensors_of(plan, file, &first, &l.n);
-    l.tensors = plan->tensors + first;
+    l.tensors = l.n > 0 ? plan->tensors + first : NULL;
     st = settle_version(l.file, err);
     if (st == TENON_OK)
         st = settle_alignment(&l, err);

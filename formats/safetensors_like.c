@@ -244,7 +244,7 @@ static enum tenon_status lay_out_payloads(struct tenon_like *like, struct tenon_
         st = order_payloads(like, err);
     if (st == TENON_OK)
         st = place_payloads(like, like->n, err);
-    tensors = like->plan->tensors + like->first;
+    tensors = like->n > 0 ? like->plan->tensors + like->first : NULL;
     for (size_t i = 0; st == TENON_OK && i < like->n; i++) {
         const struct tenon_like_payload *p = &like->payloads[i];
 
@@ -485,7 +485,7 @@ static enum tenon_status make_head(struct tenon_like *like, struct tenon_error *
 /* Counts all places from the beginning of the file. */
 static enum tenon_status shift_payloads(struct tenon_like *like, struct tenon_error *err)
 {
-    struct tenon_plan_tensor *tensors = like->plan->tensors + like->first;
+    struct tenon_plan_tensor *tensors = like->n > 0 ? like->plan->tensors + like->first : NULL;
     uint64_t head = like->out->head_bytes;
     bool fits = tenon_u64_add(&like->out->bytes, like->payload_bytes, head);
 

@@ -202,7 +202,7 @@ enum tenon_status tenon_safetensors_layout(struct tenon_plan *plan, uint32_t fil
     if (st == TENON_OK && is_copy(f))
         return tenon_safetensors_layout_like(plan, file, err);
     tenon_plan_tensors_of(plan, file, &first, &h.n_tensors);
-    tensors = plan->tensors + first;
+    tensors = h.n_tensors > 0 ? plan->tensors + first : NULL;
     h.tensors = tensors;
     h.alignment = f->alignment;
     if (st == TENON_OK)

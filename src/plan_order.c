@@ -13,7 +13,7 @@ static bool is_grouped(const struct tenon_plan *plan)
 /* Every place is visited once: a cycle of the permutation is moved along as a whole. */
 void tenon_plan_reorder(struct tenon_plan *plan, size_t first, size_t n, size_t *order)
 {
-    struct tenon_plan_tensor *tensors = plan->tensors + first;
+    struct tenon_plan_tensor *tensors = n > 0 ? plan->tensors + first : NULL;
 
     for (size_t start = 0; start < n; start++) {
         struct tenon_plan_tensor saved = tensors[start];

@@ -89,13 +89,14 @@ static enum tenon_status check_losses(const struct tenon_plan *plan, struct teno
 static enum tenon_status refuse_input(const struct tenon_run *run, size_t target, const char *input,
                                       struct tenon_error *err)
 {
-    if (run->options->in_place) {
+    if (run->options->in_place && !tenon_sink_is_stream(run->sink, target)) {
         tenon_sink_allow(run->sink, target);
         return TENON_OK;
     }
     tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET, "is the input '%s' itself", input);
     tenon_fail_path(err, run->plan->files[target].path);
-    tenon_fail_hint(err, "use --in-place to replace it");
+    if (!tenon_sink_is_stream(run->sink, target))
+        tenon_fail_hint(err, "use --in-place to replace it");
     return TENON_ERR_MISUSE;
 }
 
@@ -105,7 +106,7 @@ static enum tenon_status compare_input(const struct tenon_run *run, const char *
     enum tenon_status st = TENON_OK;
 
     for (size_t i = 0; st == TENON_OK && i < run->plan->n_files; i++)
-        if (!tenon_sink_is_stream(run->sink, i) && tenon_sink_is(run->sink, i, device, inode))
+        if (tenon_sink_is(run->sink, i, device, inode))
             st = refuse_input(run, i, path, err);
     return st;
 }

@@ -151,12 +151,13 @@ static enum tenon_status walk_links(struct tenon_sink_file *file, char *path,
     enum tenon_status st = TENON_OK;
 
     for (unsigned links = 0;; links++) {
+        if (links > 0 && is_blob(path)) /* also one that is still to be fetched */
+            return refuse_blob(file, err);
         if (tenon_io_stat(AT_FDCWD, path, &info, false) != 0)
             return errno == ENOENT ? TENON_OK
                                    : tenon_sink_fail(file, errno, err, "cannot write here");
         if (!S_ISLNK(info.st_mode))
-            return links > 0 && is_blob(path) ? refuse_blob(file, err)
-                                              : judge_existing(file, &info, err);
+            return judge_existing(file, &info, err);
         if (links >= MOST_LINKS)
             return tenon_sink_fail(file, ELOOP, err, "cannot follow the link");
         st = follow_link(file, path, err);
@@ -212,6 +213,20 @@ static enum tenon_status find_folder(struct tenon_sink *sink, struct tenon_sink_
     return add_folder(sink, file, path, err);
 }
 
+/* Standard output can be a file: one that is read must not grow by what is written. What cannot be
+ * examined is nobody's input; writing will tell. */
+static void look_at_output(struct tenon_sink_file *file)
+{
+    struct stat info;
+
+    file->kind = TENON_SINK_STREAM;
+    if (tenon_io_fstat(STDOUT_FILENO, &info) != 0 || !S_ISREG(info.st_mode))
+        return;
+    file->exists = true;
+    file->device = info.st_dev;
+    file->inode = info.st_ino;
+}
+
 enum tenon_status tenon_sink_resolve(struct tenon_sink *sink, struct tenon_sink_file *file,
                                      struct tenon_error *err)
 {
@@ -220,7 +235,7 @@ enum tenon_status tenon_sink_resolve(struct tenon_sink *sink, struct tenon_sink_
     enum tenon_status st;
 
     if (strcmp(file->path, "-") == 0) {
-        file->kind = TENON_SINK_STREAM;
+        look_at_output(file);
         return TENON_OK;
     }
     if (len == 0 || len >= sizeof(path))

@@ -140,6 +140,10 @@ START_TEST(a_link_into_a_store_is_refused)
     ck_fails(write_text("model", &force, &err), TENON_ERR_MISUSE, err);
     ck_assert_str_eq(err.message, "is a link into a store whose files are named by their contents");
     expect_file(blob, "old");
+    /* The same where the blob is not there yet. */
+    ck_assert_int_eq(unlink(blob), 0);
+    ck_fails(write_text("model", &force, &err), TENON_ERR_MISUSE, err);
+    ck_assert_int_eq(access(blob, F_OK), -1);
 }
 END_TEST
 
