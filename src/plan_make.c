@@ -300,10 +300,15 @@ static enum tenon_status init_moves(struct tenon_make *make, struct tenon_error 
         return tenon_fail(err, TENON_ERR_LIMIT, TENON_NO_OFFSET,
                           "%zu steps and %u dimensions, at most %d and %d allowed", tensor->n_steps,
                           n, TENON_MAKE_STEPS, TENON_LOGICAL_DIMS);
+    if (tensor->n_steps == 0)
+        return TENON_OK;
+    make->moves = tenon_mem_alloc(tensor->n_steps, sizeof(*make->moves));
+    if (make->moves == NULL)
+        return tenon_fail_memory(err);
     memcpy(dims, tensor->dims, n * sizeof(*dims));
     for (size_t i = tensor->n_steps; st == TENON_OK && i > 0; i--) {
         const struct tenon_step *step = &tensor->steps[i - 1];
-        struct tenon_make_step *move = &make->moves[TENON_MAKE_STEPS - 1 - make->n_moves];
+        struct tenon_make_step *move = &make->moves[tensor->n_steps - 1 - make->n_moves];
 
         if (step->kind == TENON_STEP_ADD) {
             make->constant += step->constant;
@@ -325,7 +330,7 @@ static enum tenon_status init_moves(struct tenon_make *make, struct tenon_error 
         }
     }
     /* They were collected from the end of the array. */
-    memmove(make->moves, make->moves + TENON_MAKE_STEPS - make->n_moves,
+    memmove(make->moves, make->moves + tensor->n_steps - make->n_moves,
             make->n_moves * sizeof(*make->moves));
     return st;
 }
@@ -419,6 +424,8 @@ void tenon_make_release(struct tenon_make *make)
 {
     tenon_mem_free(make->sources);
     make->sources = NULL;
+    tenon_mem_free(make->moves);
+    make->moves = NULL;
 }
 
 bool tenon_make_is_copy(const struct tenon_make *make)

@@ -50,7 +50,7 @@ struct tenon_make {
     size_t block;          /* elements of a unit */
     uint64_t n_units;
     struct tenon_make_source *sources;
-    struct tenon_make_step moves[TENON_MAKE_STEPS];
+    struct tenon_make_step *moves; /* room for the steps of the tensor; most have none */
     size_t n_moves;
     double constant;   /* added to each element */
     bool mean;         /* of the sources, instead of the stack */

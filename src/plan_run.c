@@ -224,6 +224,7 @@ static enum tenon_status write_file(struct tenon_run *run, uint32_t i, struct te
     struct tenon_run_parts parts = {0};
     enum tenon_status st;
 
+    run->file = i;
     run->stream = tenon_sink_is_stream(run->sink, i);
     st = tenon_run_split(run, i, &parts, err);
     if (st == TENON_OK)

@@ -19,6 +19,7 @@ struct tenon_run {
     unsigned threads;
     unsigned char *buffers; /* three for each worker */
     bool comparing;         /* what was written is read and compared */
+    uint32_t file;          /* the file that is being written */
     bool stream;            /* the file that is being written takes bytes in order only */
     pthread_mutex_t lock;   /* of what follows */
     uint64_t done, total;

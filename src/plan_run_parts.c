@@ -226,6 +226,31 @@ static enum tenon_status make_and_put(struct tenon_run *run, const struct tenon_
     return tenon_make_fail(&part->make, st, err);
 }
 
+/* Bytes of a file, which may be those of many tensors: an error names the one that failed. */
+static enum tenon_status put_range(struct tenon_run *run, const struct tenon_run_part *part,
+                                   struct tenon_sink_copy copy,
+                                   const struct tenon_make_buffers *buffers,
+                                   struct tenon_error *err)
+{
+    enum tenon_status st = put_source(run, copy, buffers, err);
+    const struct tenon_plan *plan = run->plan;
+    uint64_t at = copy.to;
+
+    if (st == TENON_OK || err == NULL)
+        return st;
+    if (err->offset != TENON_NO_OFFSET)
+        at = st == TENON_ERR_MISMATCH ? err->offset : err->offset - part->from + part->offset;
+    for (size_t i = 0; i < plan->n_tensors; i++) {
+        const struct tenon_plan_tensor *t = &plan->tensors[i];
+
+        if (t->file == run->file && t->offset <= at && at - t->offset < t->bytes) {
+            tenon_fail_subject(err, "tensor", t->name.data, t->name.len);
+            break;
+        }
+    }
+    return st;
+}
+
 static enum tenon_status do_piece(void *user, size_t number, unsigned worker,
                                   struct tenon_error *err)
 {
@@ -243,9 +268,10 @@ static enum tenon_status do_piece(void *user, size_t number, unsigned worker,
     else if (part->kind == TENON_RUN_ZEROS)
         st = put_zeros(run, part->offset + at, n, &buffers, err);
     else if (part->kind == TENON_RUN_SOURCE)
-        st = put_source(
-            run, (struct tenon_sink_copy){part->source, part->from + at, part->offset + at, n},
-            &buffers, err);
+        st =
+            put_range(run, part,
+                      (struct tenon_sink_copy){part->source, part->from + at, part->offset + at, n},
+                      &buffers, err);
     else if (part->kind == TENON_RUN_COPY)
         st = put_copies(run, part, at, n, &buffers, err);
     else

@@ -209,6 +209,33 @@ static enum tenon_status add_shared(const struct tenon_run *run,
                      err);
 }
 
+/* What was added last, the copy of one source, becomes bytes of a file: appended to those before
+ * it where they follow each other there as here. Files of many small tensors are few parts then. */
+static void join_copy(struct tenon_run_parts *parts)
+{
+    struct tenon_run_part *part = &parts->parts[parts->n - 1], *before = part - 1;
+    const struct tenon_make_source *source = part->make.sources;
+    const struct tenon_source *bytes;
+    uint64_t from;
+
+    if (part->kind != TENON_RUN_COPY || part->make.tensor->n_sources != 1 || source->bytes == NULL)
+        return;
+    bytes = source->bytes;
+    from = source->plan->tensor->offset + source->first * part->make.unit_bytes;
+    tenon_make_release(&part->make);
+    if (parts->n > 1 && before->kind == TENON_RUN_SOURCE && before->source == bytes &&
+        before->offset + before->n_bytes == part->offset &&
+        before->from + before->n_bytes == from) {
+        before->n_bytes += part->n_bytes;
+        before->n_pieces = divide_up(before->n_bytes, COPY_BYTES);
+        parts->n--;
+        return;
+    }
+    part->kind = TENON_RUN_SOURCE;
+    part->source = bytes;
+    part->from = from;
+}
+
 /* A tensor or a rest, and the zeros before it. `*at` is how far the file is. */
 static enum tenon_status add_span(const struct tenon_run *run, const struct tenon_plan_file *file,
                                   const struct span *span, struct tenon_run_parts *parts,
@@ -233,7 +260,10 @@ static enum tenon_status add_span(const struct tenon_run *run, const struct teno
     part = add_part(parts, err);
     if (part == NULL)
         return TENON_ERR_NO_MEMORY;
-    return tenon_run_split_tensor(run, span->tensor, part, err);
+    st = tenon_run_split_tensor(run, span->tensor, part, err);
+    if (st == TENON_OK)
+        join_copy(parts);
+    return st;
 }
 
 /* Empty tensors need nothing, and may lie behind the end of a file. */
