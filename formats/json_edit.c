@@ -74,6 +74,7 @@ enum tenon_status tenon_json_object_scan(struct tenon_json_object *object, const
                           "%zu bytes of JSON, which are not edited", len);
     object->text = text;
     tenon_json_init(&json, text + at, len - at, max_depth);
+    tenon_json_allow_nonfinite(&json);
     tenon_json_set_base(&json, at);
     st = tenon_json_expect(&json, TENON_JSON_OBJECT, "it", &token, err);
     object->open = (uint32_t)tenon_json_place(&json);
@@ -396,6 +397,7 @@ static enum tenon_status check_text(struct tenon_str text, struct tenon_error *e
     enum tenon_status st = TENON_OK;
 
     tenon_json_init(&json, text.data, text.len, TENON_JSON_MAX_DEPTH);
+    tenon_json_allow_nonfinite(&json);
     while (st == TENON_OK && token.type != TENON_JSON_END)
         st = tenon_json_next(&json, &token, err);
     return st;

@@ -32,6 +32,11 @@ void tenon_json_set_base(struct tenon_json *json, uint64_t base)
     json->short_status = TENON_ERR_CORRUPT;
 }
 
+void tenon_json_allow_nonfinite(struct tenon_json *json)
+{
+    json->nonfinite = true;
+}
+
 const char *tenon_json_type_name(enum tenon_json_type type)
 {
     static const char *const names[] = {"the end",  "an object", "}",    "an array", "]",   "a key",
@@ -308,9 +313,27 @@ static enum tenon_status read_word(struct tenon_json *json, const char *word,
     return TENON_OK;
 }
 
+/* The number that is no number in JSON at the current position, or NULL. */
+static const char *find_nonfinite(const struct tenon_json *json)
+{
+    static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+
+    for (size_t i = 0; json->nonfinite && i < sizeof(words) / sizeof(words[0]); i++)
+        if (json->len - json->pos >= strlen(words[i]) &&
+            memcmp(json->text + json->pos, words[i], strlen(words[i])) == 0)
+            return words[i];
+    return NULL;
+}
+
 static enum tenon_status read_value(struct tenon_json *json, struct tenon_json_token *out,
                                     struct tenon_error *err)
 {
+    const char *word = find_nonfinite(json);
+
+    if (word != NULL) {
+        out->raw = (struct tenon_str){json->text + json->pos, strlen(word)};
+        return read_word(json, word, TENON_JSON_NUMBER, out, err);
+    }
     switch (char_at(json, json->pos)) {
     case '{':
         return open_container(json, true, out, err);

@@ -42,6 +42,7 @@ struct tenon_json {
     uint32_t max_depth;                              /* levels that are read; one more is LIMIT */
     uint64_t objects[TENON_JSON_MAX_DEPTH / 64 + 1]; /* bit d: level d is an object */
     int state;
+    bool nonfinite; /* NaN, Infinity and -Infinity are numbers */
 };
 
 /* Starts on `len` bytes of text, borrowed and never changed, of a whole file: text[0] stands at
@@ -52,6 +53,9 @@ void tenon_json_init(struct tenon_json *json, const char *text, size_t len, uint
 /* Says that the text is a part of a file, from offset `base` on, whose length stands elsewhere:
  * a text that ends too early is then CORRUPT. */
 void tenon_json_set_base(struct tenon_json *json, uint64_t base);
+
+/* Takes NaN, Infinity and -Infinity for numbers, too: Python writes them, and configs have them. */
+void tenon_json_allow_nonfinite(struct tenon_json *json);
 
 /* The next token. Fails with CORRUPT, LIMIT (nesting) or the short status, with the absolute
  * offset of the offending byte; the reader must not be used after that. */

@@ -29,6 +29,7 @@ struct key_set {
     struct key *keys;
     size_t n, room;
     struct tenon_names names;
+    bool nonfinite; /* the text has numbers that cJSON does not know */
 };
 
 static struct tenon_str name_of_key(const void *owner, uint32_t i)
@@ -74,6 +75,47 @@ static enum tenon_status check_token(const struct tenon_json_token *token, struc
     return TENON_OK;
 }
 
+static bool is_nonfinite(const struct tenon_json_token *token)
+{
+    char last;
+
+    if (token->type != TENON_JSON_NUMBER)
+        return false;
+    last = token->raw.data[token->raw.len - 1];
+    return last == 'N' || last == 'y';
+}
+
+/* The text as cJSON knows it, of `len` bytes as well: infinities are what overflows a double, and
+ * NaN, for which there is no number, is an empty array: no kind of value that is asked for. */
+static enum tenon_status spell_finite(const char *text, size_t len, char **out,
+                                      struct tenon_error *err)
+{
+    char *copy = tenon_mem_alloc(len, 1);
+    struct tenon_json_token token = {.type = TENON_JSON_NULL};
+    struct tenon_json json;
+    enum tenon_status st = TENON_OK;
+
+    if (copy == NULL)
+        return tenon_fail_memory(err);
+    memcpy(copy, text, len);
+    tenon_json_init(&json, text, len, TENON_JSON_MAX_DEPTH);
+    tenon_json_allow_nonfinite(&json);
+    do {
+        char *at = copy + token.offset;
+
+        if (is_nonfinite(&token) && token.raw.len == strlen("NaN"))
+            memcpy(at, "[] ", 3);
+        else if (is_nonfinite(&token))
+            memcpy(at + token.raw.len - strlen("Infinity"), "1e999   ", 8);
+        st = tenon_json_next(&json, &token, err);
+    } while (st == TENON_OK && token.type != TENON_JSON_END);
+    if (st == TENON_OK)
+        *out = copy;
+    else
+        tenon_mem_free(copy);
+    return st;
+}
+
 /* Reads the whole text strictly. `objects` has room for the number of the object of each level. */
 static enum tenon_status check_text(const char *text, size_t len, uint32_t max_depth,
                                     struct key_set *set, struct tenon_error *err)
@@ -85,12 +127,14 @@ static enum tenon_status check_text(const char *text, size_t len, uint32_t max_d
     uint32_t n_objects = 0;
 
     tenon_json_init(&json, text, len, max_depth);
+    tenon_json_allow_nonfinite(&json);
     while (st == TENON_OK) {
         st = tenon_json_next(&json, &token, err);
         if (st != TENON_OK || token.type == TENON_JSON_END)
             break;
         if (token.type == TENON_JSON_OBJECT)
             objects[json.depth] = ++n_objects;
+        set->nonfinite = set->nonfinite || is_nonfinite(&token);
         st = check_token(&token, err);
         if (st == TENON_OK && token.type == TENON_JSON_KEY)
             st = add_key(set, objects[json.depth], &token, err);
@@ -115,6 +159,7 @@ enum tenon_status tenon_json_tree_parse(const char *text, size_t len, uint32_t m
     struct key_set set = {0};
     enum tenon_status st;
     cJSON *root = NULL;
+    char *finite = NULL;
 
     if (len > TENON_JSON_TREE_BYTES)
         return tenon_fail(err, TENON_ERR_LIMIT, TENON_NO_OFFSET,
@@ -126,7 +171,11 @@ enum tenon_status tenon_json_tree_parse(const char *text, size_t len, uint32_t m
     st = check_text(text, len, max_depth, &set, err);
     if (st != TENON_OK)
         goto out;
-    root = cJSON_ParseWithLength(text, len);
+    if (set.nonfinite)
+        st = spell_finite(text, len, &finite, err);
+    if (st != TENON_OK)
+        goto out;
+    root = cJSON_ParseWithLength(finite != NULL ? finite : text, len);
     if (root == NULL) { /* the text is sound, so this is not its fault */
         st = tenon_fail_memory(err);
         goto out;
@@ -136,6 +185,7 @@ out:
     tenon_names_release(&set.names);
     tenon_mem_free(set.keys);
     tenon_mem_free(set.bytes);
+    tenon_mem_free(finite);
     return st;
 }
 

@@ -1,6 +1,8 @@
 /* Small JSON files as a tree. This is the only user of cJSON, and its looseness never matters: the
  * text is read by the strict reader first (grammar, UTF-8, depth), which also refuses duplicate
- * keys and \u0000, so that what cJSON makes of it is what the text says.
+ * keys and \u0000, so that what cJSON makes of it is what the text says. NaN, Infinity and
+ * -Infinity, which Python writes and JSON does not have, are let through; they are no finite
+ * number.
  *
  * cJSON takes its memory from malloc; its allocation hooks are global to the process and belong
  * to whoever embeds the library, so they stay untouched. That memory is at most 48 bytes per byte

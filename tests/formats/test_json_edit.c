@@ -53,6 +53,14 @@ START_TEST(a_value_is_replaced_and_nothing_else)
 }
 END_TEST
 
+/* As configs of Mamba2 models have them. */
+START_TEST(numbers_that_only_python_has_stay)
+{
+    check_edit("{\"limit\": [0.0, Infinity], \"a\": -Infinity, \"b\": NaN}", "b", "1",
+               "{\"limit\": [0.0, Infinity], \"a\": -Infinity, \"b\": 1}");
+}
+END_TEST
+
 START_TEST(a_key_is_found_in_its_escaped_form)
 {
     check_edit("{\"\\u0061\\/\": 1}", "a/", "2", "{\"\\u0061\\/\": 2}");
@@ -289,6 +297,7 @@ int main(void)
     int n = sizeof(styles) / sizeof(styles[0]);
 
     tcase_add_test(edit, a_value_is_replaced_and_nothing_else);
+    tcase_add_test(edit, numbers_that_only_python_has_stay);
     tcase_add_test(edit, a_key_is_found_in_its_escaped_form);
     tcase_add_test(edit, a_new_member_comes_first);
     tcase_add_test(edit, what_was_not_put_in_is_not_taken_out);

@@ -34,6 +34,39 @@ START_TEST(lookups_mind_case)
 }
 END_TEST
 
+/* As the config of Mamba2 models has it: "time_step_limit": [0.0, Infinity]. */
+START_TEST(numbers_that_only_python_has_are_no_finite_numbers)
+{
+    struct tenon_json_node *root;
+    const struct tenon_json_node *limit;
+    struct tenon_error err;
+    double number = 0;
+    int64_t value = 0;
+
+    ck_assert_int_eq(
+        parse("{\"limit\":[0.5, Infinity,-Infinity, NaN],\"Infinity\":\"NaN\",\"n\":7}", &root,
+              &err),
+        TENON_OK);
+    limit = tenon_json_node_first(tenon_json_node_get(root, "limit"));
+    ck_assert(tenon_json_node_float(limit, &number));
+    ck_assert_double_eq(number, 0.5);
+    for (int i = 0; i < 3; i++) {
+        limit = tenon_json_node_next(limit);
+        ck_assert_ptr_nonnull(limit);
+        ck_assert(!tenon_json_node_float(limit, &number));
+        ck_assert(!tenon_json_node_int(limit, &value));
+    }
+    ck_assert_ptr_null(tenon_json_node_next(limit));
+    ck_assert(tenon_json_node_int(tenon_json_node_get(root, "n"), &value));
+    ck_assert_int_eq(value, 7);
+    tenon_json_node_free(root);
+    ck_assert_int_eq(parse("[infinity]", &root, &err), TENON_ERR_CORRUPT);
+    ck_assert_int_eq(parse("[NaNs]", &root, &err), TENON_ERR_CORRUPT);
+    ck_assert_int_eq(parse("[+Infinity]", &root, &err), TENON_ERR_CORRUPT);
+    ck_assert_int_eq(parse("[Infinit", &root, &err), TENON_ERR_CORRUPT);
+}
+END_TEST
+
 struct refusal {
     const char *text;
     enum tenon_status status;
@@ -181,6 +214,7 @@ int main(void)
     int failed;
 
     tcase_add_test(tc, lookups_mind_case);
+    tcase_add_test(tc, numbers_that_only_python_has_are_no_finite_numbers);
     tcase_add_loop_test(tc, what_cjson_would_let_pass_is_refused, 0,
                         sizeof(refusals) / sizeof(refusals[0]));
     tcase_add_test(tc, equal_keys_in_different_objects_are_no_clash);
