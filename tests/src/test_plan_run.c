@@ -1,4 +1,5 @@
 /* Each step of a rewrite, on numbers worked out by hand. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -478,6 +479,97 @@ START_TEST(a_run_can_be_stopped)
 }
 END_TEST
 
+/* A disk that keeps other bytes than it was given: between the writing and the reading back, the
+ * byte at `*user` of the unfinished file changes. */
+static bool damage(uint64_t done, uint64_t total, void *user)
+{
+    char path[160];
+    unsigned char byte = 0;
+    int fd;
+
+    if (done * 2 != total)
+        return true;
+    snprintf(path, sizeof(path), "%s/.out.%ld.tmp", folder, (long)getpid());
+    fd = open(path, O_RDWR);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(pread(fd, &byte, 1, *(const off_t *)user), 1);
+    byte ^= 1;
+    ck_assert_int_eq(pwrite(fd, &byte, 1, *(const off_t *)user), 1);
+    close(fd);
+    return true;
+}
+
+START_TEST(a_byte_that_the_disk_changed_is_found_by_reading_back)
+{
+    static const struct {
+        off_t at;
+        enum tenon_dtype dtype;
+        const char *subject;
+    } rows[] = {
+        {3, TENON_DTYPE_U8, ""},            /* in the head */
+        {50, TENON_DTYPE_U8, ""},           /* between head and payload */
+        {64, TENON_DTYPE_U8, "out"},        /* copied */
+        {64 + 31, TENON_DTYPE_U8, "out"},   /* the last byte of it */
+        {64 + 100, TENON_DTYPE_F32, "out"}, /* made */
+    };
+    static const uint8_t a[32] = {1, 2, 3, 4};
+    struct plan_tensor t = {.dtype = rows[_i].dtype, .n_dims = 1, .dims = {32}, .n_sources = 1};
+    struct tenon_plan *plan = plan_begin(out_path);
+    struct tenon_run_options options;
+    struct tenon_error err = {0};
+    off_t at = rows[_i].at;
+
+    tiny_add(&tiny, "a", TENON_DTYPE_U8, 0, 32, a);
+    t.sources[0] = plan_source(tiny_end(&tiny, ""), "a");
+    plan_add(plan, &t);
+    plan_lay_out(plan);
+    tenon_run_options_init(&options);
+    options.progress = damage;
+    options.user = &at;
+    options.verify = true;
+    options.threads = 1;
+    ck_fails(tenon_plan_run(plan, &options, &err), TENON_ERR_MISMATCH, err);
+    ck_assert_uint_eq(err.offset, (uint64_t)at);
+    ck_assert_str_eq(err.subject, rows[_i].subject);
+    ck_assert_int_ne(access(out_path, F_OK), 0);
+    ck_assert_uint_eq(plan_count_hidden(folder), 0);
+    tenon_plan_free(plan);
+}
+END_TEST
+
+/* Parts that follow each other in both files are joined; what is not copied whole, or from
+ * elsewhere, is not. */
+START_TEST(copies_that_are_joined_keep_their_order)
+{
+    static const uint8_t a[32] = {1}, b[32] = {2}, c[32] = {3};
+    static const char *const names[] = {"a", "b", "c", "b", "a"};
+    struct tenon_plan *plan = plan_begin(out_path);
+    struct tenon_error err = {0};
+    unsigned char *got;
+    size_t n = 0;
+
+    tiny_add(&tiny, "a", TENON_DTYPE_U8, 0, 32, a);
+    tiny_add(&tiny, "b", TENON_DTYPE_U8, 0, 32, b);
+    tiny_add(&tiny, "c", TENON_DTYPE_U8, 0, 32, c);
+    tiny_end(&tiny, "");
+    for (size_t i = 0; i < 5; i++) {
+        struct plan_tensor t = {.dtype = TENON_DTYPE_U8, .n_dims = 1, .dims = {32}, .n_sources = 1};
+
+        t.sources[0] = plan_source(tiny.model, names[i]);
+        plan_add(plan, &t);
+    }
+    ck_ok(run(plan, &err), err);
+    got = plan_read_file(out_path, &n);
+    ck_assert_uint_eq(n, 64 + 5 * 32);
+    for (size_t i = 0; i < 5; i++) {
+        ck_assert_uint_eq(got[64 + i * 32], names[i][0] - 'a' + 1);
+        ck_assert_uint_eq(got[64 + i * 32 + 1], 0);
+    }
+    free(got);
+    tenon_plan_free(plan);
+}
+END_TEST
+
 START_TEST(a_plan_without_layout_is_misuse)
 {
     struct tenon_plan *plan = plan_begin(out_path);
@@ -513,6 +605,8 @@ int main(void)
     tcase_add_test(tcase, sources_that_do_not_fit_are_misuse);
     tcase_add_test(tcase, bytes_do_not_depend_on_the_threads);
     tcase_add_test(tcase, a_run_can_be_stopped);
+    tcase_add_loop_test(tcase, a_byte_that_the_disk_changed_is_found_by_reading_back, 0, 5);
+    tcase_add_test(tcase, copies_that_are_joined_keep_their_order);
     tcase_add_test(tcase, a_plan_without_layout_is_misuse);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
