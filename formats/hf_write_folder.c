@@ -293,6 +293,7 @@ static bool is_written(const struct tenon_plan *plan, const char *path)
 static enum tenon_status add_stale(struct output *o, const struct tenon_hf_index *index,
                                    struct tenon_error *err)
 {
+    size_t before = o->plan->n_stale;
     enum tenon_status st = TENON_OK;
 
     for (size_t i = 0; st == TENON_OK && i < index->n_shards; i++) {
@@ -305,6 +306,45 @@ static enum tenon_status add_stale(struct output *o, const struct tenon_hf_index
         else if (!is_written(o->plan, path))
             st = tenon_plan_add_stale(o->plan, path, err);
     }
+    if (st != TENON_OK || o->plan->n_stale == before)
+        return st;
+    return tenon_plan_add_note(o->plan, err, "%zu shard%s of the old index %s",
+                               o->plan->n_stale - before, o->plan->n_stale - before == 1 ? "" : "s",
+                               o->plan->n_stale - before == 1 ? "goes" : "go");
+}
+
+/* `index` without ".index.json", where a file of that name lies in the folder and is not written;
+ * else NULL. */
+static const char *find_single(struct output *o, const char *index)
+{
+    static const char end[] = ".index.json";
+    const char *path = tenon_arena_text(&o->plan->arena, index, strlen(index) - (sizeof(end) - 1));
+    struct stat info;
+
+    return path != NULL && stat(path, &info) == 0 && !is_written(o->plan, path) ? path : NULL;
+}
+
+/* A model in one file would be loaded instead of the shards beside it. The input itself gives way
+ * to its shards, another model does not. */
+static enum tenon_status check_single(struct output *o, const char *index, struct tenon_error *err)
+{
+    const char *path = is_written(o->plan, index) ? find_single(o, index) : NULL;
+    enum tenon_status st;
+
+    if (path == NULL)
+        return TENON_OK;
+    for (size_t i = 0; i < tenon_model_n_files(o->model); i++)
+        if (is_same_folder(o->from, o->to) &&
+            strcmp(last_component(tenon_model_file(o->model, i)->path), last_component(path)) ==
+                0) {
+            st = tenon_plan_add_note(o->plan, err, "'%s' gives way to its shards",
+                                     last_component(path));
+            return st == TENON_OK ? tenon_plan_add_stale(o->plan, path, err) : st;
+        }
+    st = tenon_fail(err, TENON_ERR_EXISTS, TENON_NO_OFFSET,
+                    "lies in the folder, and loaders would take it for the model");
+    tenon_fail_hint(err, "remove it, or choose another folder");
+    tenon_fail_path(err, path);
     return st;
 }
 
@@ -322,13 +362,16 @@ static enum tenon_status find_stale(struct output *o, struct tenon_error *err)
         return TENON_OK;
     if (path == NULL)
         return tenon_fail_memory(err);
+    st = check_single(o, path, err);
+    if (st != TENON_OK)
+        return st;
     st = tenon_source_open_file(path, &source, &fault);
     if (st != TENON_OK)
         return st == TENON_ERR_NO_MEMORY ? tenon_fail_memory(err) : TENON_OK; /* none there */
     if (!is_written(o->plan, path)) {
         st = tenon_fail(err, TENON_ERR_EXISTS, TENON_NO_OFFSET,
                         "an index lies in the folder that is not that of the output");
-        tenon_fail_hint(err, "remove it with the shards it names, or choose another folder");
+        tenon_fail_hint(err, "choose another folder, or --max-shard-size: shards replace shards");
         tenon_fail_path(err, path);
     } else {
         st = tenon_hf_index_read(&index, source, tenon_model_options(o->model), &fault);

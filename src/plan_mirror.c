@@ -112,6 +112,11 @@ static const char *folder_of(struct tenon_plan *plan, const char *path)
     return tenon_arena_text(&plan->arena, path, slash > path ? (size_t)(slash - path) : 1);
 }
 
+static bool is_called_like_file(const char *target)
+{
+    return ends_with(target, ".gguf") || ends_with(target, ".safetensors");
+}
+
 static enum tenon_status name_files(struct tenon_mirror *m, const char *target,
                                     struct tenon_error *err)
 {
@@ -121,6 +126,13 @@ static enum tenon_status name_files(struct tenon_mirror *m, const char *target,
     if (strcmp(target, "-") == 0 && (folder || m->n_files > 1)) {
         tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
                    "a model of several files cannot be written to standard output");
+        return TENON_ERR_MISUSE;
+    }
+    if (folder && !m->in_place && is_called_like_file(target)) {
+        tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
+                   "the output is a folder like the input, but is called like a file");
+        tenon_fail_path(err, target);
+        tenon_fail_hint(err, "name a folder; 'tenon merge' makes one file of it");
         return TENON_ERR_MISUSE;
     }
     if (folder) {
