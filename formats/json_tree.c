@@ -101,12 +101,12 @@ static enum tenon_status spell_finite(const char *text, size_t len, char **out,
     tenon_json_init(&json, text, len, TENON_JSON_MAX_DEPTH);
     tenon_json_allow_nonfinite(&json);
     do {
-        char *at = copy + token.offset;
+        size_t end = token.raw.data != NULL ? (size_t)(token.raw.data - text) + token.raw.len : 0;
 
         if (is_nonfinite(&token) && token.raw.len == strlen("NaN"))
-            memcpy(at, "[] ", 3);
+            memcpy(&copy[end - 3], "[] ", 3);
         else if (is_nonfinite(&token))
-            memcpy(at + token.raw.len - strlen("Infinity"), "1e999   ", 8);
+            memcpy(&copy[end - 8], "1e999   ", 8);
         st = tenon_json_next(&json, &token, err);
     } while (st == TENON_OK && token.type != TENON_JSON_END);
     if (st == TENON_OK)
