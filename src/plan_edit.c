@@ -11,9 +11,13 @@
 #include "text.h"
 
 static const char alignment_key[] = "general.alignment";
+static const char architecture_key[] = "general.architecture";
 
 /* What a GGUF file has that does not say. */
 enum { DEFAULT_ALIGNMENT = 32, MOST_ALIGNMENT = 1 << 30 };
+
+/* Longer keys no loader of GGUF files takes. */
+enum { MOST_KEY_BYTES = 65535 };
 
 /* An edit that is being planned. */
 struct edit {
@@ -51,6 +55,23 @@ static const struct tenon_meta_entry *find_entry(const struct edit *e, struct te
             return &file->metas[i];
     }
     return NULL;
+}
+
+/* Keys and texts of GGUF files are UTF-8, and keys have an end. What safetensors files hold, their
+ * writer checks. */
+static enum tenon_status check_text(const struct edit *e, const struct tenon_edit *edit,
+                                    struct tenon_error *err)
+{
+    if (!e->gguf)
+        return TENON_OK;
+    if (edit->name.len > MOST_KEY_BYTES)
+        return tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
+                          "a key of %zu bytes, at most %d allowed", edit->name.len, MOST_KEY_BYTES);
+    if (!tenon_utf8_valid(edit->name.data, edit->name.len) ||
+        !tenon_utf8_valid(edit->value.data, edit->value.len))
+        return fail_about(TENON_ERR_CANNOT_REPRESENT, "key", edit->name,
+                          "key or value is not valid UTF-8", err);
+    return TENON_OK;
 }
 
 /* Keys about a set are split's and merge's business. */
@@ -173,7 +194,12 @@ static enum tenon_status set_entry(struct edit *e, const struct tenon_edit *edit
     enum tenon_status st = check_key(e, edit->name, err);
 
     if (st == TENON_OK)
+        st = check_text(e, edit, err);
+    if (st == TENON_OK)
         st = choose_type(e, edit, old, &entry, err);
+    if (st == TENON_OK && e->gguf && tenon_str_equal(edit->name, architecture_key) &&
+        entry.type != TENON_META_STRING)
+        st = fail_about(TENON_ERR_MISUSE, "key", edit->name, "is a string and nothing else", err);
     if (st == TENON_OK)
         st = tenon_meta_value_parse(&e->mirror.plan->arena, edit->value, &entry, err);
     if (st == TENON_OK)
@@ -227,6 +253,9 @@ static enum tenon_status rename_tensor(struct edit *e, const struct tenon_edit *
 
     if (edit->value.len == 0)
         return fail_about(TENON_ERR_MISUSE, "tensor", edit->name, "its new name is empty", err);
+    if (e->gguf && !tenon_utf8_valid(edit->value.data, edit->value.len))
+        return fail_about(TENON_ERR_CANNOT_REPRESENT, "tensor", edit->value,
+                          "its name is not valid UTF-8", err);
     for (size_t i = 0; i < n; i++)
         if (!e->dropped[i] && same(e->names[i], edit->name))
             found = i;
