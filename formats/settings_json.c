@@ -1,12 +1,17 @@
 /* JSON as settings: a copy of the tree that lives as long as its arena. */
 #include "settings_json.h"
 
+#include <stdlib.h>
+
 #include "fail.h"
+
+/* Objects with more members have them in order, too. */
+#define FEW_MEMBERS 16
 
 /* The place in a list or object whose children are being copied. */
 struct frame {
     const struct tenon_json_node *from; /* the next child, NULL after the last */
-    struct tenon_setting_node *to;
+    struct tenon_setting_node *to, *parent;
 };
 
 static size_t count_children(const struct tenon_json_node *node)
@@ -56,6 +61,37 @@ static bool copy_node(struct tenon_arena *arena, const struct tenon_json_node *f
     return children != NULL;
 }
 
+static int compare_nodes(const void *a, const void *b)
+{
+    const struct tenon_setting_node *const *x = a, *const *y = b;
+    int by_key = tenon_setting_key_compare((*x)->key, (*y)->key);
+
+    return by_key != 0 ? by_key : (*x > *y) - (*x < *y);
+}
+
+/* False when memory is gone. */
+static bool sort_members(struct tenon_arena *arena, struct tenon_setting_node *node)
+{
+    const struct tenon_setting_node **order;
+
+    if (node->kind != TENON_SETTING_OBJECT || node->n_children <= FEW_MEMBERS)
+        return true;
+    order = tenon_arena_alloc(arena, node->n_children, sizeof(*order));
+    if (order == NULL)
+        return false;
+    for (uint32_t i = 0; i < node->n_children; i++)
+        order[i] = &node->children[i];
+    qsort(order, node->n_children, sizeof(*order), compare_nodes);
+    node->order = order;
+    return true;
+}
+
+static struct frame frame_of(const struct tenon_json_node *from, struct tenon_setting_node *to)
+{
+    return (struct frame){tenon_json_node_first(from),
+                          (struct tenon_setting_node *)(uintptr_t)to->children, to};
+}
+
 enum tenon_status tenon_settings_copy(struct tenon_arena *arena, const struct tenon_json_node *root,
                                       const struct tenon_setting_node **out,
                                       struct tenon_error *err)
@@ -66,14 +102,15 @@ enum tenon_status tenon_settings_copy(struct tenon_arena *arena, const struct te
 
     if (top == NULL || !copy_node(arena, root, top))
         return tenon_fail_memory(err);
-    frames[depth++] = (struct frame){tenon_json_node_first(root),
-                                     (struct tenon_setting_node *)(uintptr_t)top->children};
+    frames[depth++] = frame_of(root, top);
     while (depth > 0) {
         struct frame *f = &frames[depth - 1];
         const struct tenon_json_node *from = f->from;
         struct tenon_setting_node *to = f->to;
 
         if (from == NULL) {
+            if (!sort_members(arena, f->parent))
+                return tenon_fail_memory(err);
             depth--;
             continue;
         }
@@ -82,8 +119,7 @@ enum tenon_status tenon_settings_copy(struct tenon_arena *arena, const struct te
         f->from = tenon_json_node_next(from);
         f->to++;
         if (to->n_children != 0 && depth <= TENON_JSON_MAX_DEPTH)
-            frames[depth++] = (struct frame){tenon_json_node_first(from),
-                                             (struct tenon_setting_node *)(uintptr_t)to->children};
+            frames[depth++] = frame_of(from, to);
     }
     *out = top;
     return TENON_OK;

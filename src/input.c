@@ -345,6 +345,13 @@ const struct tenon_positions *tenon_input_positions(const struct tenon_input *in
     return input->positions;
 }
 
+bool tenon_input_needs_all(const struct tenon_input *input)
+{
+    bool counts = input->positions->ids == TENON_IDS_AFTER_PADDING;
+
+    return input->drops_masked || (counts && (input->has_table || input->sinusoids));
+}
+
 size_t tenon_input_beyond_tokenizer(const struct tenon_input *input, const uint64_t *ids, size_t n)
 {
     int64_t last = tenon_model_tokenizer(input->model)->max_id;

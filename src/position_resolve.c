@@ -323,14 +323,29 @@ static bool same_number(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
+static bool same_numbers(const struct tenon_rope *a, const struct tenon_rope *b)
+{
+    return same_number(a->theta, b->theta) && same_number(a->factor, b->factor) &&
+           same_number(a->original, b->original) &&
+           same_number(a->max_positions, b->max_positions) &&
+           same_number(a->attention_factor, b->attention_factor) &&
+           same_number(a->mscale, b->mscale) && same_number(a->mscale_all_dim, b->mscale_all_dim) &&
+           same_number(a->beta_fast, b->beta_fast) && same_number(a->beta_slow, b->beta_slow) &&
+           same_number(a->extrapolation_factor, b->extrapolation_factor) &&
+           same_number(a->attn_factor, b->attn_factor) &&
+           same_number(a->low_freq_factor, b->low_freq_factor) &&
+           same_number(a->high_freq_factor, b->high_freq_factor) &&
+           same_number(a->alpha, b->alpha) && same_number(a->proportion, b->proportion);
+}
+
 static bool same_rope(const struct tenon_rope *a, const struct tenon_rope *b)
 {
-    return a->scaling == b->scaling && a->rotary_dim == b->rotary_dim &&
-           a->head_dim == b->head_dim && same_number(a->theta, b->theta) &&
-           same_number(a->factor, b->factor) && same_number(a->proportion, b->proportion) &&
-           same_number(a->original, b->original) &&
-           same_number(a->attention_factor, b->attention_factor) &&
-           a->freq_factors == b->freq_factors && a->n_sections == b->n_sections;
+    return a->scaling == b->scaling && a->pairing == b->pairing && a->head_dim == b->head_dim &&
+           a->rotary_dim == b->rotary_dim && a->trailing == b->trailing && same_numbers(a, b) &&
+           a->no_truncate == b->no_truncate && a->short_factors == b->short_factors &&
+           a->long_factors == b->long_factors && a->freq_factors == b->freq_factors &&
+           a->axes == b->axes && a->n_sections == b->n_sections &&
+           memcmp(a->sections, b->sections, a->n_sections * sizeof(a->sections[0])) == 0;
 }
 
 enum tenon_status tenon_resolve_add_rope(struct resolving *r, const struct tenon_rope *rope,

@@ -21,6 +21,7 @@ struct resolving {
     struct tenon_arena *arena;
     struct tenon_rope_use *ropes; /* what p->ropes will be */
     size_t rope_room;
+    struct resolved_list *lists; /* lists of factors that were read already */
     const char *config; /* what messages call the place of keys: "config.json", "metadata" */
 };
 
@@ -57,6 +58,13 @@ bool tenon_resolve_is_full(enum tenon_layer_rule rule, size_t period, size_t i, 
 /* Everything that must hold of a rotation before tables are made of it. */
 enum tenon_status tenon_resolve_check_rope(const struct resolving *r, const struct tenon_rope *rope,
                                            struct tenon_error *err);
+
+/* The numbers of a list, one for each pair, which layers share. */
+struct resolved_list {
+    struct resolved_list *next;
+    const struct tenon_setting_node *node;
+    const double *numbers;
+};
 
 /* The stretching that the caller states (r->over->rope_scaling), into a rotation whose widths and
  * lengths are there already. Fails as resolving does. */

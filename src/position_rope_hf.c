@@ -54,15 +54,26 @@ static bool is_nested(const struct tenon_setting *dict)
     return false;
 }
 
+/* The caller's, which counts even when it says nothing. */
+static enum tenon_status take_given(struct config *c, struct tenon_error *err)
+{
+    c->dict = *c->r->over->rope_scaling;
+    c->dict_name = "the given rope_scaling";
+    c->nested = is_nested(&c->dict);
+    if (c->dict.kind == TENON_SETTING_OBJECT)
+        return TENON_OK;
+    return tenon_resolve_fail(c->r, TENON_ERR_MISMATCH, "rope_scaling", err,
+                              "%s is %s, an object is due", c->dict_name,
+                              tenon_setting_kind_name(c->dict.kind));
+}
+
 static enum tenon_status find_dict(struct config *c, struct tenon_error *err)
 {
     static const char *const names[] = {"rope_scaling", "rope_parameters",
                                         "attn_config.rope_scaling"};
 
-    if (c->r->over->rope_scaling != NULL) {
-        c->dict = *c->r->over->rope_scaling;
-        c->dict_name = "rope_scaling";
-    }
+    if (c->r->over->rope_scaling != NULL)
+        return take_given(c, err);
     for (size_t i = 0; c->dict.count == 0 && i < sizeof(names) / sizeof(names[0]); i++) {
         c->dict_name = names[i];
         if (tenon_model_setting(c->r->model, names[i], &c->dict) &&
@@ -264,6 +275,28 @@ static enum tenon_status find_scaling(const struct config *c, const struct layer
     return TENON_OK;
 }
 
+/* Numbers that were read before: layers share their lists. */
+static const double *find_list(const struct config *c, const struct tenon_setting *list)
+{
+    const struct resolved_list *l = c->r->lists;
+
+    while (l != NULL && l->node != list->node)
+        l = l->next;
+    return l != NULL ? l->numbers : NULL;
+}
+
+static bool keep_list(const struct config *c, const struct tenon_setting *list,
+                      const double *numbers)
+{
+    struct resolved_list *l = tenon_arena_alloc(c->r->arena, 1, sizeof(*l));
+
+    if (l != NULL) {
+        *l = (struct resolved_list){c->r->lists, list->node, numbers};
+        c->r->lists = l;
+    }
+    return l != NULL;
+}
+
 /* A list of factors, one for each pair. */
 static enum tenon_status take_list(const struct config *c, const struct layer *layer,
                                    const char *key, uint32_t pairs, const double **out,
@@ -279,6 +312,9 @@ static enum tenon_status take_list(const struct config *c, const struct layer *l
         return tenon_resolve_fail(c->r, TENON_ERR_MISMATCH, key, err,
                                   "%s has %zu values, a rotary width of %u needs %u", key,
                                   list.count, pairs * 2, pairs);
+    *out = find_list(c, &list);
+    if (*out != NULL)
+        return TENON_OK;
     numbers = tenon_arena_alloc(c->r->arena, pairs, sizeof(*numbers));
     if (numbers == NULL)
         return tenon_fail_memory(err);
@@ -288,7 +324,7 @@ static enum tenon_status take_list(const struct config *c, const struct layer *l
             return tenon_resolve_fail(c->r, TENON_ERR_MISMATCH, key, err,
                                       "item %u of %s is no positive number", i, key);
     *out = numbers;
-    return TENON_OK;
+    return keep_list(c, &list, numbers) ? TENON_OK : tenon_fail_memory(err);
 }
 
 /* Numbers in the dict by their names. */
@@ -367,10 +403,17 @@ static enum tenon_status check_factor(const struct config *c, const struct tenon
 enum tenon_status tenon_resolve_scaling(struct resolving *r, struct tenon_rope *rope,
                                         struct tenon_error *err)
 {
-    const struct config c = {.r = r, .dict = *r->over->rope_scaling, .dict_name = "rope_scaling"};
-    const struct layer layer = {.type = "", .dict = c.dict};
-    enum tenon_status st;
+    struct config c = {.r = r};
+    struct layer layer = {.type = ""};
+    enum tenon_status st = take_given(&c, err);
 
+    if (st != TENON_OK)
+        return st;
+    if (c.nested)
+        return tenon_resolve_fail(r, TENON_ERR_MISMATCH, "rope_scaling", err,
+                                  "%s has objects in it, values for all layers are due",
+                                  c.dict_name);
+    layer.dict = c.dict;
     take_numbers(&layer.dict, rope);
     st = find_scaling(&c, &layer, rope, err);
     if (st == TENON_OK)

@@ -76,20 +76,45 @@ static struct tenon_setting from_entry(const struct tenon_meta_entry *entry)
     return s;
 }
 
+int tenon_setting_key_compare(struct tenon_str a, struct tenon_str b)
+{
+    if (a.len != b.len)
+        return a.len < b.len ? -1 : 1;
+    return a.len != 0 ? memcmp(a.data, b.data, a.len) : 0;
+}
+
+/* The member called `key`; the first of several. Configs are asked often, layer by layer. */
+static const struct tenon_setting_node *find_member(const struct tenon_setting_node *node,
+                                                    struct tenon_str key)
+{
+    size_t low = 0, high = node->n_children;
+
+    if (node->kind != TENON_SETTING_OBJECT)
+        return NULL;
+    for (size_t i = 0; node->order == NULL && i < high; i++)
+        if (tenon_setting_key_compare(node->children[i].key, key) == 0)
+            return &node->children[i];
+    while (node->order != NULL && low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (tenon_setting_key_compare(node->order[middle]->key, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (node->order == NULL || low == node->n_children ||
+        tenon_setting_key_compare(node->order[low]->key, key) != 0)
+        return NULL;
+    return node->order[low];
+}
+
 const struct tenon_setting_node *tenon_setting_node_find(const struct tenon_setting_node *node,
                                                          const char *path)
 {
     while (node != NULL && *path != '\0') {
         size_t n = strcspn(path, ".");
-        const struct tenon_setting_node *found = NULL;
 
-        for (uint32_t i = 0; node->kind == TENON_SETTING_OBJECT && i < node->n_children; i++)
-            if (node->children[i].key.len == n &&
-                memcmp(node->children[i].key.data, path, n) == 0) {
-                found = &node->children[i];
-                break;
-            }
-        node = found;
+        node = find_member(node, (struct tenon_str){path, n});
         path += n + (path[n] == '.');
     }
     return node;

@@ -10,6 +10,9 @@ struct tenon_setting_node {
     struct tenon_str key; /* of an object's member, else empty */
     struct tenon_str text;
     const struct tenon_setting_node *children;
+    const struct tenon_setting_node *const *order; /* children by key, as
+                                                    * tenon_setting_key_compare has it; NULL where
+                                                    * they are few */
     uint32_t n_children;
     uint8_t kind; /* enum tenon_setting_kind */
     bool boolean;
@@ -29,6 +32,9 @@ struct tenon_setting_levels {
     const struct tenon_setting_node *level[TENON_MOST_SETTING_LEVELS];
     size_t n;
 };
+
+/* Negative, 0 or positive: shorter keys come first, keys of one length as memcmp has them. */
+int tenon_setting_key_compare(struct tenon_str a, struct tenon_str b);
 
 /* The member at `path` below `node`, or NULL; `node` may be NULL. */
 const struct tenon_setting_node *tenon_setting_node_find(const struct tenon_setting_node *node,

@@ -99,9 +99,9 @@ static enum tenon_status read_all(struct tenon_tower *t, const struct tenon_mode
 /* --- shapes --- */
 
 static enum tenon_status fail_shape(const struct tenon_model *model, enum tenon_role role,
-                                    struct tenon_error *err)
+                                    bool bias, struct tenon_error *err)
 {
-    const struct tenon_tensor *t = tenon_model_find_role(model, role, TENON_PART_VISION, false);
+    const struct tenon_tensor *t = tenon_model_find_role(model, role, TENON_PART_VISION, bias);
 
     return t != NULL ? fail_tensor(model, t, err != NULL ? err->status : TENON_ERR_MISMATCH, err)
                      : TENON_ERR_MISMATCH;
@@ -115,12 +115,12 @@ static enum tenon_status check_patch(struct tenon_tower *t, const struct tenon_m
     if (t->patch.n_dims != 4) {
         tenon_fail(err, TENON_ERR_UNSUPPORTED_FEATURE, TENON_NO_OFFSET,
                    "%u dimensions, a filter of patches has 4", t->patch.n_dims);
-        (void)fail_shape(model, TENON_ROLE_PATCH_EMBD, err);
+        (void)fail_shape(model, TENON_ROLE_PATCH_EMBD, false, err);
         return TENON_ERR_UNSUPPORTED_FEATURE;
     }
     if (t->patch.n == 0) {
         tenon_fail(err, TENON_ERR_MISMATCH, TENON_NO_OFFSET, "no values");
-        return fail_shape(model, TENON_ROLE_PATCH_EMBD, err);
+        return fail_shape(model, TENON_ROLE_PATCH_EMBD, false, err);
     }
     /* No more than MOST_VALUES together, so that each fits. */
     t->shape.width = (uint32_t)dims[0];
@@ -130,17 +130,30 @@ static enum tenon_status check_patch(struct tenon_tower *t, const struct tenon_m
     return TENON_OK;
 }
 
+/* Something that consists of tokens. */
+struct vector {
+    const struct values *values;
+    enum tenon_role role;
+    bool bias;
+    uint64_t tokens; /* 0: any number but none */
+};
+
 /* Whether a vector is there in whole tokens, or not at all. */
 static enum tenon_status check_vector(const struct tenon_tower *t, const struct tenon_model *model,
-                                      const struct values *v, enum tenon_role role,
-                                      struct tenon_error *err)
+                                      const struct vector *v, struct tenon_error *err)
 {
-    if (v->at == NULL || (v->n % t->shape.width == 0 && v->n > 0))
+    uint64_t n = v->values->n, width = t->shape.width;
+
+    if (v->values->at == NULL || (v->tokens > 0 ? n == v->tokens * width : n % width == 0 && n > 0))
         return TENON_OK;
-    tenon_fail(err, TENON_ERR_MISMATCH, TENON_NO_OFFSET,
-               "%llu values, tokens of %u are needed as the patches have", (unsigned long long)v->n,
-               t->shape.width);
-    return fail_shape(model, role, err);
+    if (v->tokens > 0)
+        tenon_fail(err, TENON_ERR_MISMATCH, TENON_NO_OFFSET, "%llu values, %llu are needed",
+                   (unsigned long long)n, (unsigned long long)(v->tokens * width));
+    else
+        tenon_fail(err, TENON_ERR_MISMATCH, TENON_NO_OFFSET,
+                   "%llu values, tokens of %llu are needed as the patches have",
+                   (unsigned long long)n, (unsigned long long)width);
+    return fail_shape(model, v->role, v->bias, err);
 }
 
 /* Rows for the class token, if there is one, and for the patches of a square. */
@@ -157,7 +170,7 @@ static enum tenon_status check_table(struct tenon_tower *t, const struct tenon_m
     if (rows == 0 || side * side != rows || side > UINT16_MAX) {
         tenon_fail(err, TENON_ERR_MISMATCH, TENON_NO_OFFSET,
                    "%llu positions of patches, which are no square", (unsigned long long)rows);
-        return fail_shape(model, TENON_ROLE_POSITION_EMBD, err);
+        return fail_shape(model, TENON_ROLE_POSITION_EMBD, false, err);
     }
     t->shape.side = (uint32_t)side;
     return TENON_OK;
@@ -166,26 +179,18 @@ static enum tenon_status check_table(struct tenon_tower *t, const struct tenon_m
 static enum tenon_status check_shapes(struct tenon_tower *t, const struct tenon_model *model,
                                       struct tenon_error *err)
 {
-    struct {
-        const struct values *values;
-        enum tenon_role role;
-        uint64_t tokens; /* at most; 0: any number */
-    } const rows[] = {
-        {&t->patch_bias, TENON_ROLE_PATCH_EMBD, 1},   {&t->class_token, TENON_ROLE_CLASS_EMBD, 1},
-        {&t->registers, TENON_ROLE_REGISTER_EMBD, 0}, {&t->table, TENON_ROLE_POSITION_EMBD, 0},
-        {&t->norm_weight, TENON_ROLE_EMBD_NORM, 1},   {&t->norm_bias, TENON_ROLE_EMBD_NORM, 1},
+    const struct vector rows[] = {
+        {&t->patch_bias, TENON_ROLE_PATCH_EMBD, true, 1},
+        {&t->class_token, TENON_ROLE_CLASS_EMBD, false, 1},
+        {&t->registers, TENON_ROLE_REGISTER_EMBD, false, 0},
+        {&t->table, TENON_ROLE_POSITION_EMBD, false, 0},
+        {&t->norm_weight, TENON_ROLE_EMBD_NORM, false, 1},
+        {&t->norm_bias, TENON_ROLE_EMBD_NORM, true, 1},
     };
     enum tenon_status st = check_patch(t, model, err);
 
-    for (size_t i = 0; st == TENON_OK && i < sizeof(rows) / sizeof(rows[0]); i++) {
-        st = check_vector(t, model, rows[i].values, rows[i].role, err);
-        if (st == TENON_OK && rows[i].tokens > 0 && rows[i].values->at != NULL &&
-            rows[i].values->n != t->shape.width) {
-            tenon_fail(err, TENON_ERR_MISMATCH, TENON_NO_OFFSET, "%llu values, %u are needed",
-                       (unsigned long long)rows[i].values->n, t->shape.width);
-            st = fail_shape(model, rows[i].role, err);
-        }
-    }
+    for (size_t i = 0; st == TENON_OK && i < sizeof(rows) / sizeof(rows[0]); i++)
+        st = check_vector(t, model, &rows[i], err);
     if (st == TENON_OK)
         st = check_table(t, model, err);
     if (st == TENON_OK)

@@ -65,12 +65,6 @@ static void find_sequence(const struct tenon_ids *ids, size_t i, size_t *begin, 
     *end = ids->ends[s];
 }
 
-/* Whether a token's vector depends on the tokens before it. */
-static bool needs_all(const struct tenon_stage_run *run)
-{
-    return tenon_input_positions(run->input)->ids == TENON_IDS_AFTER_PADDING;
-}
-
 static size_t values_of(const struct tenon_stage_run *run, bool second)
 {
     if (run->qk == NULL)
@@ -113,7 +107,7 @@ static enum tenon_status make_piece(struct tenon_stage_run *run, size_t i, struc
 
     find_sequence(given->ids, i, &begin, &end);
     from = begin;
-    if (!needs_all(run)) {
+    if (!tenon_input_needs_all(run->input)) {
         from = begin + (i - begin) / PIECE * PIECE;
         end = end - from > PIECE ? from + PIECE : end;
     }

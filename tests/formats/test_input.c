@@ -394,6 +394,166 @@ START_TEST(a_projection_of_another_shape_is_named)
 }
 END_TEST
 
+/* ESM 2: masked tokens become zeros, and all others are scaled by how many there are of them. */
+START_TEST(masked_tokens_count_for_the_whole_sequence)
+{
+    static const uint64_t ids[] = {2, 2, 2, 5};
+    const struct tenon_tokens tokens = {.n = 4, .ids = ids};
+    struct tenon_input *input = NULL;
+
+    put("esm.embeddings.word_embeddings.weight", 6, 4, 1, 0);
+    open_model("{\"model_type\":\"esm\",\"hidden_size\":4,\"num_attention_heads\":2,"
+               "\"position_embedding_type\":\"rotary\",\"token_dropout\":true,"
+               "\"mask_token_id\":5,\"pad_token_id\":1}");
+    ck_ok(make_input(NULL, &tokens), err);
+    ck_assert_double_eq_tol(out[0], 0.88 / 0.75, 1e-6);
+    ck_assert_double_eq(out[12], 0);
+    ck_ok(tenon_input_new(model, NULL, &input, &err), err);
+    ck_assert(tenon_input_needs_all(input));
+    tenon_input_free(input);
+}
+END_TEST
+
+START_TEST(a_sequence_that_counts_its_padding_is_made_whole)
+{
+    struct tenon_input *input = NULL;
+
+    if (_i == 0)
+        open_gpt2();
+    else
+        open_roberta();
+    ck_ok(tenon_input_new(model, NULL, &input, &err), err);
+    ck_assert_int_eq(tenon_input_needs_all(input), _i == 1);
+    tenon_input_free(input);
+}
+END_TEST
+
+static void open_albert(void)
+{
+    put("albert.embeddings.word_embeddings.weight", 4, 2, 0, 1);
+    put("albert.embeddings.position_embeddings.weight", 4, 2, 0, 1);
+    put("albert.embeddings.token_type_embeddings.weight", 2, 2, 0, 1);
+    put("albert.embeddings.LayerNorm.weight", 0, 2, 1, 0);
+    put("albert.embeddings.LayerNorm.bias", 0, 2, 0, 0);
+    put("albert.encoder.embedding_hidden_mapping_in.weight", 4, 2, 0, 1);
+    put("albert.encoder.embedding_hidden_mapping_in.bias", 0, 4, 0, 1);
+    open_model("{\"model_type\":\"albert\",\"embedding_size\":2,\"hidden_size\":4,"
+               "\"num_attention_heads\":2,\"max_position_embeddings\":4}");
+}
+
+static void open_turned(void)
+{
+    put("model.embed_tokens.weight", 4, 4, 0, 1);
+    open_model("{\"model_type\":\"llama\",\"hidden_size\":4,\"num_attention_heads\":2,"
+               "\"rope_scaling\":{\"type\":\"longrope\",\"factor\":2,\"short_factor\":[1],"
+               "\"long_factor\":[2],\"original_max_position_embeddings\":16}}");
+}
+
+static void open_marian(void)
+{
+    put("model.shared.weight", 4, 4, 0, 1);
+    open_model("{\"model_type\":\"marian\",\"d_model\":4,\"scale_embedding\":true}");
+}
+
+/* Inputs with everything that one can have. */
+static const struct {
+    void (*open)(void);
+    enum tenon_input_positions positions;
+} inputs[] = {
+    {open_gpt2, TENON_INPUT_AUTO},   {open_roberta, TENON_INPUT_AUTO},
+    {open_albert, TENON_INPUT_AUTO}, {open_turned, TENON_INPUT_ROPE},
+    {open_marian, TENON_INPUT_AUTO},
+};
+
+START_TEST(every_allocation_of_an_input_may_fail)
+{
+    static const uint64_t ids[] = {0, 2};
+    const struct tenon_tokens tokens = {.n = 2, .ids = ids};
+    struct tenon_input_options options;
+    enum tenon_status st = TENON_ERR_NO_MEMORY;
+
+    inputs[_i].open();
+    tenon_input_options_init(&options);
+    options.positions = inputs[_i].positions;
+    for (uint64_t n = 1; st != TENON_OK; n++) {
+        struct tenon_input *input = NULL;
+
+        tenon_mem_fail_at(n, true);
+        st = tenon_input_new(model, &options, &input, &err);
+        if (st == TENON_OK)
+            st = tenon_input_rows(input, &tokens, out, &err);
+        tenon_mem_fail_at(0, false);
+        tenon_input_free(input);
+        ck_assert_msg(st == TENON_OK ? n > 1 : st == TENON_ERR_NO_MEMORY, "%s", err.message);
+        ck_assert_uint_lt(n, 1000);
+    }
+}
+END_TEST
+
+static void open_latent(void)
+{
+    put("model.embed_tokens.weight", 4, 4, 0, 1);
+    put("model.layers.0.input_layernorm.weight", 0, 4, 1, 0);
+    put("model.layers.0.self_attn.q_a_proj.weight", 3, 4, 0, 1);
+    put("model.layers.0.self_attn.q_a_layernorm.weight", 0, 3, 1, 0);
+    put("model.layers.0.self_attn.q_b_proj.weight", 8, 3, 0, 1);
+    put("model.layers.0.self_attn.kv_a_proj_with_mqa.weight", 5, 4, 0, 1);
+    put("model.layers.0.self_attn.kv_a_layernorm.weight", 0, 3, 1, 0);
+    put("model.layers.0.self_attn.kv_b_proj.weight", 8, 3, 0, 1);
+    open_model("{\"model_type\":\"deepseek_v3\",\"hidden_size\":4,\"num_attention_heads\":2,"
+               "\"num_hidden_layers\":1,\"qk_rope_head_dim\":2,\"qk_nope_head_dim\":2,"
+               "\"v_head_dim\":2,\"q_lora_rank\":3,\"kv_lora_rank\":3}");
+}
+
+static void open_fused(void)
+{
+    put("wte.weight", 4, 4, 0, 1);
+    put("wpe.weight", 4, 4, 0, 1);
+    put("h.0.ln_1.weight", 0, 4, 1, 0);
+    put("h.0.ln_1.bias", 0, 4, 0, 0);
+    put("h.0.attn.c_attn.weight", 4, 12, 0, 1);
+    put("h.0.attn.c_attn.bias", 0, 12, 0, 1);
+    open_model("{\"model_type\":\"gpt2\",\"n_embd\":4,\"n_head\":2,\"n_layer\":1}");
+}
+
+static void open_headed(void)
+{
+    put("model.embed_tokens.weight", 4, 4, 0, 1);
+    put("model.layers.0.input_layernorm.weight", 0, 4, 1, 0);
+    put("model.layers.0.self_attn.q_proj.weight", 4, 4, 0, 1);
+    put("model.layers.0.self_attn.k_proj.weight", 4, 4, 0, 1);
+    put("model.layers.0.self_attn.q_norm.weight", 0, 2, 1, 0);
+    put("model.layers.0.self_attn.k_norm.weight", 0, 2, 1, 0);
+    open_model("{\"model_type\":\"qwen3\",\"hidden_size\":4,\"num_attention_heads\":2,"
+               "\"head_dim\":2,\"num_hidden_layers\":1}");
+}
+
+static void (*const heads[])(void) = {open_latent, open_fused, open_headed};
+
+START_TEST(every_allocation_of_queries_may_fail)
+{
+    static const uint64_t ids[] = {0, 2};
+    const struct tenon_tokens tokens = {.n = 2, .ids = ids};
+    enum tenon_status st = TENON_ERR_NO_MEMORY;
+
+    heads[_i]();
+    for (uint64_t n = 1; st != TENON_OK; n++) {
+        struct tenon_rope_table table = {0};
+        struct tenon_qk *qk = NULL;
+
+        tenon_mem_fail_at(n, true);
+        st = tenon_qk_new(model, NULL, &qk, &err);
+        if (st == TENON_OK)
+            st = tenon_qk_rows(qk, &tokens, out, keys, &table, &err);
+        tenon_mem_fail_at(0, false);
+        tenon_rope_table_release(&table);
+        tenon_qk_free(qk);
+        ck_assert_msg(st == TENON_OK ? n > 1 : st == TENON_ERR_NO_MEMORY, "%s", err.message);
+        ck_assert_uint_lt(n, 1000);
+    }
+}
+END_TEST
+
 START_TEST(every_allocation_may_fail)
 {
     static const uint64_t ids[] = {0, 1};
@@ -455,7 +615,11 @@ int main(void)
     tcase_add_test(all, computed_sinusoids_can_be_asked_for);
     tcase_add_loop_test(all, what_is_missing_is_named, 0, N(faults));
     tcase_add_test(all, a_projection_of_another_shape_is_named);
+    tcase_add_test(all, masked_tokens_count_for_the_whole_sequence);
+    tcase_add_loop_test(all, a_sequence_that_counts_its_padding_is_made_whole, 0, 2);
     tcase_add_test(all, every_allocation_may_fail);
+    tcase_add_loop_test(all, every_allocation_of_an_input_may_fail, 0, N(inputs));
+    tcase_add_loop_test(all, every_allocation_of_queries_may_fail, 0, N(heads));
     tcase_add_test(all, ids_beyond_the_tokenizer_are_counted);
     suite_add_tcase(suite, all);
     runner = srunner_create(suite);

@@ -5,6 +5,7 @@
 
 #include "../src/check_error.h"
 #include "folder.h"
+#include "mem.h"
 #include "tenon/pixels.h"
 
 static char place[512];
@@ -146,6 +147,30 @@ START_TEST(sizes_beyond_reason_are_refused)
 }
 END_TEST
 
+START_TEST(every_allocation_may_fail)
+{
+    enum tenon_status st = TENON_ERR_NO_MEMORY;
+    struct tenon_pixel_recipe recipe;
+    unsigned char rgb[5 * 7 * 3];
+    const struct tenon_picture picture = {rgb, 5, 7};
+
+    draw(rgb);
+    ck_ok(read_recipe(clip, &recipe), err);
+    for (uint64_t n = 1; st != TENON_OK; n++) {
+        struct tenon_pixels pixels = {0};
+
+        tenon_mem_fail_at(n, true);
+        st = tenon_pixel_recipe_read(&recipe, model, &err);
+        if (st == TENON_OK)
+            st = tenon_pixels_prepare(&recipe, &picture, &pixels, &err);
+        tenon_mem_fail_at(0, false);
+        ck_assert_msg(st == TENON_OK ? n > 1 : st == TENON_ERR_NO_MEMORY, "%s", err.message);
+        ck_assert_uint_lt(n, 1000);
+        tenon_pixels_release(&pixels);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pixels");
@@ -157,6 +182,7 @@ int main(void)
     tcase_add_test(tests, a_folder_without_settings_says_so);
     tcase_add_test(tests, settings_that_are_not_understood_are_refused);
     tcase_add_test(tests, sizes_beyond_reason_are_refused);
+    tcase_add_test(tests, every_allocation_may_fail);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -59,6 +59,10 @@ TENON_API void tenon_input_free(struct tenon_input *input);
 TENON_API size_t tenon_input_width(const struct tenon_input *input);
 TENON_API const struct tenon_positions *tenon_input_positions(const struct tenon_input *input);
 
+/* Whether a token's vector depends on the other tokens of its sequence, too (positions that count
+ * from the padding, ESM's masked tokens): then a sequence must not be made piece by piece. */
+TENON_API bool tenon_input_needs_all(const struct tenon_input *input);
+
 /* How many of the ids are rows that the tokenizer has no token for: allowed, but worth a word. 0
  * where nothing is known of the tokenizer. */
 TENON_API size_t tenon_input_beyond_tokenizer(const struct tenon_input *input, const uint64_t *ids,

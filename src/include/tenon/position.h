@@ -13,7 +13,7 @@ TENON_BEGIN_DECLS
 #define TENON_NO_ROPE UINT32_MAX
 
 /* How many layers a config may speak of. */
-#define TENON_MOST_LAYERS 65536
+#define TENON_MOST_LAYERS 4096
 
 /* What a caller states instead of the model. */
 struct tenon_position_overrides {
