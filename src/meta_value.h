@@ -17,4 +17,8 @@ bool tenon_meta_type_parse(struct tenon_str text, enum tenon_meta_type *out_type
 enum tenon_status tenon_meta_value_parse(struct tenon_arena *arena, struct tenon_str text,
                                          struct tenon_meta_entry *entry, struct tenon_error *err);
 
+/* Whether the pairs have the same type and value, whatever their keys; every NaN of the same bits
+ * is equal to itself, and -0 is not 0. */
+bool tenon_meta_equal(const struct tenon_meta_entry *a, const struct tenon_meta_entry *b);
+
 #endif

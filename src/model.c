@@ -444,12 +444,18 @@ const struct tenon_meta_entry *tenon_model_meta(const struct tenon_model *model,
     return &model->metas[i];
 }
 
+const struct tenon_meta_entry *tenon_model_find_key(const struct tenon_model *model,
+                                                    struct tenon_str key)
+{
+    uint32_t i = tenon_names_find(&model->meta_names, key.data, key.len, model, name_of_meta);
+
+    return i != TENON_NO_INDEX ? &model->metas[i] : NULL;
+}
+
 const struct tenon_meta_entry *tenon_model_find_meta(const struct tenon_model *model,
                                                      const char *key)
 {
-    uint32_t i = tenon_names_find(&model->meta_names, key, strlen(key), model, name_of_meta);
-
-    return i != TENON_NO_INDEX ? &model->metas[i] : NULL;
+    return tenon_model_find_key(model, (struct tenon_str){key, strlen(key)});
 }
 
 const struct tenon_hparams *tenon_model_hparams(const struct tenon_model *model)

@@ -54,6 +54,10 @@ struct tenon_model {
 /* Grows an array by half when it is full. */
 bool tenon_grow(void **array, size_t *room, size_t used, size_t item_bytes);
 
+/* The pair with that key, or NULL. */
+const struct tenon_meta_entry *tenon_model_find_key(const struct tenon_model *model,
+                                                    struct tenon_str key);
+
 /* The checks that all formats share (validate.c). */
 enum tenon_status tenon_model_validate(struct tenon_model *model, struct tenon_error *err);
 

@@ -159,6 +159,8 @@ enum tenon_status tenon_convert_metas(struct tenon_conversion *c, struct tenon_e
     bool typed = c->to == &tenon_containers[TENON_CONTAINER_GGUF];
     enum tenon_status st = tenon_plan_metas_of(c->model, 1, &c->metas, &c->file.n_metas, err);
 
+    if (st == TENON_OK)
+        st = tenon_plan_list_repeats(c->plan, c->model, c->options->drop_metadata, err);
     if (st == TENON_OK && c->from != c->to && typed)
         st = read_pairs(c, err);
     if (st == TENON_OK && typed)

@@ -4,6 +4,7 @@
 /* Numbers of tensors that something happened to. */
 struct tally {
     size_t shared, unpacked, cast;
+    size_t groups; /* of the unpacked: of MXFP4 */
 };
 
 static struct tally count(const struct tenon_conversion *c)
@@ -18,14 +19,10 @@ static struct tally count(const struct tenon_conversion *c)
             continue;
         tally.shared += t->shares != TENON_NO_INDEX;
         tally.unpacked += choice->unpack;
+        tally.groups += choice->unpack && t->scaling == TENON_SCALING_MXFP4;
         tally.cast += choice->dtype != (enum tenon_dtype)t->dtype;
     }
     return tally;
-}
-
-static const char *plural(size_t n)
-{
-    return n == 1 ? "" : "s";
 }
 
 static enum tenon_status note_tensors(struct tenon_conversion *c, const struct tally *tally,
@@ -34,17 +31,22 @@ static enum tenon_status note_tensors(struct tenon_conversion *c, const struct t
     enum tenon_status st = TENON_OK;
 
     if (tally->cast != 0)
-        st = tenon_plan_add_note(c->plan, err, "%zu tensor%s get another element type", tally->cast,
-                                 plural(tally->cast));
+        st = tenon_plan_add_note(c->plan, err, "%zu tensor%s another element type", tally->cast,
+                                 tally->cast == 1 ? " gets" : "s get");
     if (st == TENON_OK && tally->unpacked != 0)
         st = tenon_plan_add_note(c->plan, err,
-                                 "%zu of codes with scales beside them become numbers; the scales "
-                                 "are left out",
-                                 tally->unpacked);
-    if (st == TENON_OK && tally->shared != 0)
+                                 "the codes of %zu tensor%s become numbers, with the scales beside "
+                                 "them, which are left out",
+                                 tally->unpacked, tally->unpacked == 1 ? "" : "s");
+    /* transformers unpacks X_blocks to a parameter X whose last two dimensions are swapped. */
+    if (st == TENON_OK && tally->groups != 0)
         st = tenon_plan_add_note(c->plan, err,
-                                 "%zu tensor%s that used the bytes of another get a copy",
-                                 tally->shared, plural(tally->shared));
+                                 "names in _blocks and the order of dimensions are kept: "
+                                 "transformers has such numbers under the name before that, with "
+                                 "the last two dimensions swapped");
+    if (st == TENON_OK && tally->shared != 0)
+        st = tenon_plan_add_note(c->plan, err, "%zu tensor%s a copy of bytes that were another's",
+                                 tally->shared, tally->shared == 1 ? " gets" : "s get");
     return st;
 }
 

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "fail.h"
+#include "meta_value.h"
+#include "model_private.h"
 #include "text.h"
 
 const struct tenon_container tenon_containers[TENON_N_CONTAINERS] = {
@@ -95,4 +97,24 @@ enum tenon_status tenon_plan_metas_of(const struct tenon_model *model, size_t sp
     *out = metas;
     *out_n = used;
     return TENON_OK;
+}
+
+enum tenon_status tenon_plan_list_repeats(struct tenon_plan *plan, const struct tenon_model *model,
+                                          bool allowed, struct tenon_error *err)
+{
+    enum tenon_status st = TENON_OK;
+
+    for (size_t i = 0; st == TENON_OK && i < model->n_repeats; i++) {
+        const struct tenon_meta_entry *repeat = &model->repeats[i];
+        const struct tenon_meta_entry *first = tenon_model_find_key(model, repeat->key);
+
+        if (first == NULL || tenon_plan_is_split_key(repeat->key) ||
+            tenon_meta_equal(first, repeat))
+            continue;
+        st = tenon_plan_add_loss(plan, "metadata", repeat->key, "--drop-metadata", allowed, err,
+                                 "'%s' has another value than '%s', which is kept",
+                                 tenon_model_file(model, repeat->file)->path,
+                                 tenon_model_file(model, first->file)->path);
+    }
+    return st;
 }

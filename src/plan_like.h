@@ -42,4 +42,9 @@ enum tenon_status tenon_plan_metas_of(const struct tenon_model *model, size_t sp
                                       struct tenon_meta_entry **out, size_t *out_n,
                                       struct tenon_error *err);
 
+/* Lists as losses the values of keys that another file of the set has with another value before:
+ * one file can hold one of them, and that is the first. `option` is "--drop-metadata". */
+enum tenon_status tenon_plan_list_repeats(struct tenon_plan *plan, const struct tenon_model *model,
+                                          bool allowed, struct tenon_error *err);
+
 #endif

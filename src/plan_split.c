@@ -19,6 +19,7 @@ static const char alignment_key[] = "general.alignment";
 struct split {
     const struct tenon_model *model;
     struct tenon_shard_limit limit;
+    bool drop_metadata;
     struct tenon_str prefix;
     const struct tenon_container *container;
     struct tenon_plan *plan;
@@ -124,6 +125,8 @@ static enum tenon_status plan_split(struct split *s, struct tenon_error *err)
         st = tenon_plan_add_tensor_of(s->plan, s->model, tenon_model_tensor(s->model, i), 0, err);
     if (st == TENON_OK)
         st = tenon_plan_metas_of(s->model, TENON_SPLIT_KEYS, &s->metas, &s->n_metas, err);
+    if (st == TENON_OK)
+        st = tenon_plan_list_repeats(s->plan, s->model, s->drop_metadata, err);
     if (st != TENON_OK)
         return st;
     return s->container == &tenon_containers[TENON_CONTAINER_GGUF] ? add_gguf_files(s, err)
@@ -146,6 +149,7 @@ enum tenon_status tenon_plan_split(const struct tenon_model *model, const char *
 {
     struct split s = {.model = model,
                       .limit = {options->max_bytes, options->max_tensors},
+                      .drop_metadata = options->drop_metadata,
                       .prefix = {prefix, strlen(prefix)}};
     enum tenon_status st = check_options(options, err);
 
@@ -193,6 +197,7 @@ static enum tenon_status check_merge(const struct tenon_model *model, const char
 }
 
 enum tenon_status tenon_plan_merge(const struct tenon_model *model, const char *target,
+                                   const struct tenon_merge_options *options,
                                    struct tenon_plan **out_plan, struct tenon_error *err)
 {
     const struct tenon_container *container = NULL;
@@ -213,6 +218,8 @@ enum tenon_status tenon_plan_merge(const struct tenon_model *model, const char *
         file.like = model;
     st = tenon_plan_metas_of(model, 0, &metas, &file.n_metas, err);
     file.metas = metas;
+    if (st == TENON_OK)
+        st = tenon_plan_list_repeats(plan, model, options != NULL && options->drop_metadata, err);
     if (st == TENON_OK)
         st = tenon_plan_add_model(plan, model, err);
     if (st == TENON_OK)

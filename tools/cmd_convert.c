@@ -14,10 +14,14 @@ struct options {
     uint64_t max_shard_size;
     const char *arch;
     bool allow_overflow, drop_metadata;
+    unsigned names;
 };
 
 /* The first word stands for "as OUT is called". */
 static const char *const containers[] = {"auto", "gguf", "safetensors", NULL};
+
+/* What becomes of the names of tensors. */
+static const char *const names[] = {"keep", NULL};
 
 static const char overflow_option[] = "--allow-overflow";
 
@@ -52,6 +56,12 @@ static const struct tenon_opt options[] = {
      .field = offsetof(struct options, arch),
      .value = "NAME",
      .help = "GGUF: general.architecture, where it cannot be told"},
+    {.name = "names",
+     .kind = TENON_OPT_CHOICE,
+     .field = offsetof(struct options, names),
+     .value = "WHICH",
+     .choices = names,
+     .help = "names of the tensors: keep, which is all there is: none are translated"},
     {.name = "allow-overflow",
      .kind = TENON_OPT_FLAG,
      .field = offsetof(struct options, allow_overflow),
@@ -59,7 +69,8 @@ static const struct tenon_opt options[] = {
     {.name = "drop-metadata",
      .kind = TENON_OPT_FLAG,
      .field = offsetof(struct options, drop_metadata),
-     .help = "leave out metadata that the container cannot hold"},
+     .help = "leave out metadata that the container cannot hold, and values of keys that have "
+             "another value in an earlier file of a set"},
 };
 
 static enum tenon_status parse_type(const char *option, const char *text, enum tenon_dtype *out,

@@ -3,6 +3,17 @@
 #include "tenon/split.h"
 #include "tool.h"
 
+struct options {
+    bool drop_metadata;
+};
+
+static const struct tenon_opt options[] = {
+    {.name = "drop-metadata",
+     .kind = TENON_OPT_FLAG,
+     .field = offsetof(struct options, drop_metadata),
+     .help = "leave out values of keys that have another value in an earlier file"},
+};
+
 /* A pattern that the shell expanded must not make an output of the last file. */
 static enum tenon_status check_usage(const struct tenon_tool *tool, struct tenon_error *err)
 {
@@ -21,6 +32,8 @@ static enum tenon_status check_usage(const struct tenon_tool *tool, struct tenon
 
 static int run(struct tenon_tool *tool)
 {
+    const struct options *o = tool->options;
+    const struct tenon_merge_options merge = {o->drop_metadata};
     struct tenon_error err = {0};
     struct tenon_model *model = NULL;
     struct tenon_plan *plan = NULL;
@@ -29,7 +42,7 @@ static int run(struct tenon_tool *tool)
     if (st == TENON_OK)
         st = tenon_tool_open(tool, 0, &model, &err);
     if (st == TENON_OK) {
-        st = tenon_plan_merge(model, tool->write.output, &plan, &err);
+        st = tenon_plan_merge(model, tool->write.output, &merge, &plan, &err);
         if (st != TENON_OK)
             tenon_report_path(&err, tool->operands[0]);
     }
@@ -54,6 +67,9 @@ const struct tenon_command tenon_command_merge = {
              "for byte: the keys that describe the set go, order and alignment stay. All files of "
              "the set must be there, and agree with each other.",
     .writes = true,
+    .options = options,
+    .n_options = sizeof(options) / sizeof(options[0]),
+    .options_bytes = sizeof(struct options),
     .examples = examples,
     .run = run,
 };

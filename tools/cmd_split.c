@@ -7,6 +7,7 @@
 
 struct options {
     uint64_t max_size, max_tensors;
+    bool drop_metadata;
 };
 
 static const struct tenon_opt options[] = {
@@ -24,6 +25,10 @@ static const struct tenon_opt options[] = {
      .min = 1,
      .max = UINT64_MAX,
      .help = "tensors in a file"},
+    {.name = "drop-metadata",
+     .kind = TENON_OPT_FLAG,
+     .field = offsetof(struct options, drop_metadata),
+     .help = "leave out values of keys that have another value in an earlier file of a set"},
 };
 
 static enum tenon_status check_output(const struct tenon_tool *tool, struct tenon_error *err)
@@ -48,7 +53,7 @@ static enum tenon_status check_output(const struct tenon_tool *tool, struct teno
 static int run(struct tenon_tool *tool)
 {
     const struct options *o = tool->options;
-    struct tenon_split_options split = {o->max_size, o->max_tensors};
+    struct tenon_split_options split = {o->max_size, o->max_tensors, o->drop_metadata};
     struct tenon_error err = {0};
     struct tenon_model *model = NULL;
     struct tenon_plan *plan = NULL;

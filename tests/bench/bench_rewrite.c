@@ -249,7 +249,7 @@ static struct tenon_plan *build(enum what what, const struct tenon_model *model)
     else if (what == SPLIT)
         st = tenon_plan_split(model, prefix, &split, &plan, &err);
     else if (what == MERGE)
-        st = tenon_plan_merge(model, gguf_output, &plan, &err);
+        st = tenon_plan_merge(model, gguf_output, NULL, &plan, &err);
     else
         st = convert(what, model, &plan, &err);
     if (st != TENON_OK || tenon_plan_layout(plan, &err) != TENON_OK)

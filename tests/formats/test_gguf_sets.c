@@ -36,7 +36,7 @@ static void merge(const struct step *in, const struct step *first, struct step *
     folder_make(out->folder);
     snprintf(out->path, sizeof(out->path), "%s%s", out->folder, strrchr(first->path, '/') + 1);
     ck_ok(tenon_model_open(in->path, NULL, &model, &err), err);
-    ck_ok(tenon_plan_merge(model, out->path, &plan, &err), err);
+    ck_ok(tenon_plan_merge(model, out->path, NULL, &plan, &err), err);
     step_run(plan);
     tenon_model_free(model);
 }

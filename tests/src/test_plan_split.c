@@ -79,7 +79,7 @@ static const struct tenon_meta_entry *meta(size_t file, const char *key)
 
 static void split(uint64_t max_bytes, uint64_t max_tensors)
 {
-    struct tenon_split_options options = {max_bytes, max_tensors};
+    struct tenon_split_options options = {max_bytes, max_tensors, false};
 
     tenon_plan_free(plan);
     plan = NULL;
@@ -184,7 +184,7 @@ END_TEST
 
 START_TEST(one_limit_is_needed)
 {
-    struct tenon_split_options none = {0, 0}, both = {1, 1};
+    struct tenon_split_options none = {0}, both = {1, 1, false};
 
     open_sample("tied_gguf");
     ck_fails(tenon_plan_split(model, "m", &none, &plan, &err), TENON_ERR_MISUSE, err);
@@ -196,7 +196,7 @@ END_TEST
 START_TEST(one_file_is_nothing_to_merge)
 {
     open_sample("tied_gguf");
-    ck_fails(tenon_plan_merge(model, "m.gguf", &plan, &err), TENON_ERR_MISUSE, err);
+    ck_fails(tenon_plan_merge(model, "m.gguf", NULL, &plan, &err), TENON_ERR_MISUSE, err);
 }
 END_TEST
 
@@ -225,7 +225,7 @@ static void open_merged(void)
 START_TEST(a_merge_leaves_no_key_about_a_set_and_the_order_of_the_others)
 {
     open_merged();
-    ck_ok(tenon_plan_merge(model, "m.gguf", &plan, &err), err);
+    ck_ok(tenon_plan_merge(model, "m.gguf", NULL, &plan, &err), err);
     ck_assert_uint_eq(tenon_plan_n_files(plan), 1);
     ck_assert_uint_eq(tenon_plan_file(plan, 0)->n_metas, 2);
     ck_assert_ptr_eq(meta(0, "general.architecture"), &tenon_plan_file(plan, 0)->metas[0]);
@@ -246,7 +246,7 @@ END_TEST
 START_TEST(a_merge_is_not_named_like_another_format)
 {
     open_merged();
-    ck_fails(tenon_plan_merge(model, "m.SafeTensors", &plan, &err), TENON_ERR_MISUSE, err);
+    ck_fails(tenon_plan_merge(model, "m.SafeTensors", NULL, &plan, &err), TENON_ERR_MISUSE, err);
     ck_assert_str_eq(err.path, "m.SafeTensors");
 }
 END_TEST
@@ -254,7 +254,7 @@ END_TEST
 /* Whichever allocation fails, the plan is there or it is not, and nothing leaks. */
 START_TEST(every_failing_allocation_is_reported)
 {
-    struct tenon_split_options options = {64, 0};
+    struct tenon_split_options options = {.max_bytes = 64};
     enum tenon_status st = TENON_ERR_NO_MEMORY;
 
     open_vectors((const uint64_t[]){8, 8, 8, 8, 0}, 64);
@@ -269,7 +269,7 @@ START_TEST(every_failing_allocation_is_reported)
     st = TENON_ERR_NO_MEMORY;
     for (uint64_t n = 1; st != TENON_OK; n++) {
         tenon_mem_fail_at(n, false);
-        st = tenon_plan_merge(model, "m", &plan, NULL);
+        st = tenon_plan_merge(model, "m", NULL, &plan, NULL);
         tenon_mem_fail_at(0, false);
         ck_assert(st == TENON_OK || st == TENON_ERR_NO_MEMORY);
     }

@@ -6,11 +6,16 @@
 
 TENON_BEGIN_DECLS
 
-/* Exactly one of them is not 0. */
+/* Exactly one of the first two is not 0. */
 struct tenon_split_options {
     uint64_t max_bytes;   /* of the payloads of a file, their padding included; a tensor that is
                            * larger has a file of its own */
     uint64_t max_tensors; /* of a file */
+    bool drop_metadata;   /* go on without values of keys that have another in an earlier file */
+};
+
+struct tenon_merge_options {
+    bool drop_metadata; /* the same */
 };
 
 /* Builds the plan that writes the tensors of `model`, in their order and as they are, to files
@@ -26,12 +31,13 @@ tenon_plan_split(const struct tenon_model *model, const char *prefix,
 
 /* Builds the plan that writes all tensors of a set to the file `target`; of the metadata of GGUF
  * the keys that describe a set go. So the file that was split comes back, byte for byte if a writer
- * of its format would write it so. Fails with MISUSE where there is no set, or `target` is named
- * like another format, or with NO_MEMORY. */
-TENON_API TENON_MUST_USE enum tenon_status tenon_plan_merge(const struct tenon_model *model,
-                                                            const char *target,
-                                                            struct tenon_plan **out_plan,
-                                                            struct tenon_error *err);
+ * of its format would write it so. Where files have different values for one key, that of the first
+ * is kept, and the others are losses of the plan. `options` may be NULL. Fails with MISUSE where
+ * there is no set, or `target` is named like another format, or with NO_MEMORY. */
+TENON_API TENON_MUST_USE enum tenon_status
+tenon_plan_merge(const struct tenon_model *model, const char *target,
+                 const struct tenon_merge_options *options, struct tenon_plan **out_plan,
+                 struct tenon_error *err);
 
 TENON_END_DECLS
 
