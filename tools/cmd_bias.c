@@ -162,7 +162,7 @@ static int run(struct tenon_tool *tool)
     const struct options *o = tool->options;
     struct tenon_model *model = NULL;
     struct tenon_bias bias;
-    const struct tenon_targets targets = {o->tables, NULL, NULL, o->force};
+    const struct tenon_targets targets = {o->tables, NULL, {NULL}, o->force};
     struct tenon_error err = {0};
     enum tenon_status st;
 

@@ -424,7 +424,8 @@ static int run(struct tenon_tool *tool)
 {
     const struct options *o = tool->options;
     struct embed_run r = {.tool = tool, .o = o};
-    const struct tenon_targets targets = {o->output, o->plot, o->ids_file, o->force};
+    const struct tenon_targets targets = {
+        o->output, o->plot, {o->ids_file, o->pixels, o->image}, o->force};
     struct tenon_error err = {0};
     enum tenon_status st = tenon_vectors_check(o->output, dtypes[o->dtype], &err);
 

@@ -242,7 +242,7 @@ static int run(struct tenon_tool *tool)
 {
     struct rope_run r = {.tool = tool, .o = tool->options};
     struct tenon_error err = {0};
-    const struct tenon_targets targets = {r.o->tables, r.o->plot, NULL, r.o->force};
+    const struct tenon_targets targets = {r.o->tables, r.o->plot, {NULL}, r.o->force};
     bool made = false;
     enum tenon_status st = open_model(&r, &err);
 

@@ -113,13 +113,8 @@ enum tenon_status tenon_ids_read(struct tenon_ids *ids, const char *path, struct
     ssize_t n;
     enum tenon_status st = TENON_OK;
 
-    if (file == NULL && errno == ENOENT) {
-        tenon_report_fail(err, TENON_ERR_NOT_FOUND, "no such file or directory");
-        tenon_report_path(err, name);
-        return TENON_ERR_NOT_FOUND;
-    }
     if (file == NULL)
-        return tenon_report_errno(err, name, errno, "cannot open the list of ids");
+        return tenon_report_open(err, name, errno);
     errno = 0;
     while (st == TENON_OK && (n = getline(&text, &size, file)) >= 0) {
         line++;

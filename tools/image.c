@@ -26,6 +26,14 @@ static enum tenon_status fail_picture(struct tenon_error *err, const char *path,
     return status;
 }
 
+/* What a codec says about a picture is short, and may be just "Read Error". */
+static enum tenon_status fail_damaged(struct tenon_error *err, const char *path, const char *text)
+{
+    tenon_report_fail(err, TENON_ERR_CORRUPT, "the picture is damaged or cut off: %s", text);
+    tenon_report_path(err, path);
+    return TENON_ERR_CORRUPT;
+}
+
 /* Room for the pixels. */
 static enum tenon_status make_room(struct tenon_picture *image, const char *path,
                                    struct tenon_error *err)
@@ -45,7 +53,7 @@ static enum tenon_status read_png(FILE *file, const char *path, struct tenon_pic
     enum tenon_status st;
 
     if (png_image_begin_read_from_stdio(&png, file) == 0)
-        return fail_picture(err, path, TENON_ERR_CORRUPT, png.message);
+        return fail_damaged(err, path, png.message);
     image->height = png.height;
     image->width = png.width;
     st = make_room(image, path, err);
@@ -57,7 +65,7 @@ static enum tenon_status read_png(FILE *file, const char *path, struct tenon_pic
         if (rgba == NULL)
             st = tenon_report_fail(err, TENON_ERR_NO_MEMORY, "out of memory");
         else if (png_image_finish_read(&png, NULL, rgba, 0, NULL) == 0)
-            st = fail_picture(err, path, TENON_ERR_CORRUPT, png.message);
+            st = fail_damaged(err, path, png.message);
         for (size_t i = 0; st == TENON_OK && i < (size_t)image->height * image->width; i++)
             memcpy(image->rgb + 3 * i, rgba + 4 * i, 3);
         free(rgba);
@@ -136,7 +144,7 @@ static enum tenon_status read_jpeg(FILE *file, const char *path, struct tenon_pi
         jpeg_create_decompress(&codec);
         st = read_scanlines(&codec, file, path, image, err);
     } else {
-        st = fail_picture(err, path, TENON_ERR_CORRUPT, trap.text);
+        st = fail_damaged(err, path, trap.text);
     }
     jpeg_destroy_decompress(&codec);
     return st;
@@ -173,7 +181,7 @@ enum tenon_status tenon_image_read(const char *path, struct tenon_picture *out,
     size_t i;
 
     if (file == NULL)
-        return tenon_report_errno(err, path, errno, "cannot open");
+        return tenon_report_open(err, path, errno);
     (void)fread(first, 1, sizeof(first), file);
     for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (memcmp(first, kinds[i].magic, kinds[i].n) == 0)

@@ -210,7 +210,7 @@ enum tenon_status tenon_npy_read(const char *path, struct tenon_npy *out, struct
     enum tenon_status st;
 
     if (file == NULL)
-        return tenon_report_errno(err, path, errno, "cannot open");
+        return tenon_report_open(err, path, errno);
     st = read_header(file, text, err);
     if (st == TENON_OK)
         st = parse_header(text, &npy, &kind, err);

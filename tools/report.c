@@ -1,5 +1,6 @@
 #include "report.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,6 +68,15 @@ enum tenon_status tenon_report_errno(struct tenon_error *err, const char *path, 
     err->sys_errno = sys_errno;
     tenon_report_path(err, path);
     return TENON_ERR_IO;
+}
+
+enum tenon_status tenon_report_open(struct tenon_error *err, const char *path, int sys_errno)
+{
+    if (sys_errno != ENOENT)
+        return tenon_report_errno(err, path, sys_errno, "cannot open");
+    tenon_report_fail(err, TENON_ERR_NOT_FOUND, "no such file or directory");
+    tenon_report_path(err, path);
+    return TENON_ERR_NOT_FOUND;
 }
 
 static void write_text(struct tenon_out *out, const struct tenon_error *err,

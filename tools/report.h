@@ -21,6 +21,9 @@ TENON_PRINTF(4, 5)
 enum tenon_status tenon_report_errno(struct tenon_error *err, const char *path, int sys_errno,
                                      const char *format, ...);
 
+/* For an input that could not be opened: NOT_FOUND where it is not there, else IO. */
+enum tenon_status tenon_report_open(struct tenon_error *err, const char *path, int sys_errno);
+
 /* Writes an error to `out`, in two lines at most:
  *     tenon: FILE: offset 0x1c8 (456): 'blk.0.ffn_up.weight': MESSAGE
  *     hint: HINT

@@ -36,8 +36,9 @@ static enum tenon_status check_one(const struct tenon_targets *targets, const ch
         return TENON_OK;
     if (is_of_model(model, &target))
         of = "is a file of the model itself";
-    else if (is_same_file(targets->other, &target))
-        of = "is the list of ids itself";
+    for (size_t i = 0; i < sizeof(targets->inputs) / sizeof(targets->inputs[0]); i++)
+        if (is_same_file(targets->inputs[i], &target))
+            of = "is an input itself";
     if (of != NULL) {
         tenon_report_fail(err, TENON_ERR_MISUSE, "%s", of);
         tenon_report_path(err, path);

@@ -6,14 +6,14 @@
 
 /* Files that a command is about to write; NULL: not asked for. */
 struct tenon_targets {
-    const char *file;  /* arrays */
-    const char *plot;  /* a picture */
-    const char *other; /* an input that is no file of the model */
+    const char *file;      /* arrays */
+    const char *plot;      /* a picture */
+    const char *inputs[3]; /* besides the model's files */
     bool force;
 };
 
 /* Fails with MISUSE where `plot` is not called .svg, or a target is a file of `model` (may be
- * NULL) or `other`; with EXISTS where one exists and `force` is not given. */
+ * NULL) or one of `inputs`; with EXISTS where one exists and `force` is not given. */
 TENON_MUST_USE enum tenon_status tenon_targets_check(const struct tenon_targets *targets,
                                                      const struct tenon_model *model,
                                                      struct tenon_error *err);

@@ -227,8 +227,10 @@ static int run_program(struct tenon_tool *tool, const char *const *argv, size_t 
     } else {
         if (st == TENON_OK)
             row = tenon_command_find(argv[first.n_used], &err);
-        if (row == NULL)
+        if (row == NULL) {
             look_for_json(tool, argv, n);
+            tenon_report_hint(&err, "see 'tenon help'");
+        }
         status = row == NULL
                      ? tenon_tool_fail(tool, &err)
                      : run_command(tool, row, &rest, argv + first.n_used + 1, n - first.n_used - 1);

@@ -125,6 +125,13 @@ START_TEST(something_else_is_not_recognised)
 }
 END_TEST
 
+START_TEST(a_missing_file_is_not_found)
+{
+    ck_assert_int_eq(tenon_npy_read(path, &npy, &err), TENON_ERR_NOT_FOUND);
+    ck_assert_str_eq(err.path, path);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("npy_in");
@@ -137,6 +144,7 @@ int main(void)
     tcase_add_test(tests, what_is_missing_is_truncation);
     tcase_add_test(tests, other_headers_are_refused);
     tcase_add_test(tests, something_else_is_not_recognised);
+    tcase_add_test(tests, a_missing_file_is_not_found);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
