@@ -157,6 +157,14 @@ static void note_actions(struct tenon_tying_case *c)
                       "extra 'output.weight' as a wrong number of tensors");
 }
 
+/* What 'tenon convert' makes of a checkpoint: a GGUF file whose tensors keep their names. */
+static bool has_foreign_names(const struct tenon_tying_case *c)
+{
+    enum tenon_dialect dialect = tenon_model_dialect(c->model);
+
+    return dialect == TENON_DIALECT_HF || dialect == TENON_DIALECT_META;
+}
+
 void tenon_tying_judge_loaders(struct tenon_tying_case *c)
 {
     if (c->out->verdict == TENON_VERDICT_HEADLESS || c->packed_output) {
@@ -164,7 +172,10 @@ void tenon_tying_judge_loaders(struct tenon_tying_case *c)
             c->out->llama_cpp = judge_llama_cpp(c);
         return;
     }
-    if (c->gguf) {
+    if (c->gguf && has_foreign_names(c)) {
+        c->out->llama_cpp = TENON_LOADER_REFUSES;
+        tenon_note(c, "llama.cpp refuses the file: its tensors have other names than it looks for");
+    } else if (c->gguf) {
         c->out->transformers_v4 = c->out->transformers_v5 = judge_import(c);
         c->out->llama_cpp = judge_llama_cpp(c);
     } else if (c->has_config && tenon_model_dialect(c->model) != TENON_DIALECT_META) {
