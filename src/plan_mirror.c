@@ -112,9 +112,34 @@ static const char *folder_of(struct tenon_plan *plan, const char *path)
     return tenon_arena_text(&plan->arena, path, slash > path ? (size_t)(slash - path) : 1);
 }
 
-static bool is_called_like_file(const char *target)
+/* The format whose extension `target` has; NULL when it has none of those. */
+static const char *format_of_name(const char *target)
 {
-    return ends_with(target, ".gguf") || ends_with(target, ".safetensors");
+    if (ends_with(target, ".gguf"))
+        return "gguf";
+    return ends_with(target, ".safetensors") ? "safetensors" : NULL;
+}
+
+static enum tenon_status check_name(const struct tenon_mirror *m, const char *target, bool folder,
+                                    struct tenon_error *err)
+{
+    const char *format = format_of_name(target);
+
+    if (format == NULL || m->in_place)
+        return TENON_OK;
+    if (folder) {
+        tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
+                   "the output is a folder like the input, but is called like a file");
+        tenon_fail_hint(err, "name a folder; 'tenon merge' makes one file of it");
+    } else if (strcmp(format, m->model->format) != 0) {
+        tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
+                   "the output is %s like the input, but is called .%s", m->model->format, format);
+        tenon_fail_hint(err, "'tenon convert' makes another format");
+    } else {
+        return TENON_OK;
+    }
+    tenon_fail_path(err, target);
+    return TENON_ERR_MISUSE;
 }
 
 static enum tenon_status name_files(struct tenon_mirror *m, const char *target,
@@ -128,13 +153,8 @@ static enum tenon_status name_files(struct tenon_mirror *m, const char *target,
                    "a model of several files cannot be written to standard output");
         return TENON_ERR_MISUSE;
     }
-    if (folder && !m->in_place && is_called_like_file(target)) {
-        tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
-                   "the output is a folder like the input, but is called like a file");
-        tenon_fail_path(err, target);
-        tenon_fail_hint(err, "name a folder; 'tenon merge' makes one file of it");
+    if (check_name(m, target, folder, err) != TENON_OK)
         return TENON_ERR_MISUSE;
-    }
     if (folder) {
         m->plan->folder =
             m->in_place && !model->directory ? folder_of(m->plan, target) : m->plan->target;

@@ -39,7 +39,8 @@ static bool is_allowed(const struct tenon_loss *loss)
 }
 
 /* The first loss that nobody allowed. */
-static enum tenon_status check_losses(const struct tenon_plan *plan, struct tenon_error *err)
+static enum tenon_status check_losses(const struct tenon_tool *tool, const struct tenon_plan *plan,
+                                      struct tenon_error *err)
 {
     for (size_t i = 0; i < tenon_plan_n_losses(plan); i++) {
         const struct tenon_loss *loss = tenon_plan_loss(plan, i);
@@ -48,6 +49,7 @@ static enum tenon_status check_losses(const struct tenon_plan *plan, struct teno
             continue;
         tenon_report_fail(err, TENON_ERR_CANNOT_REPRESENT, "%s", loss->text);
         snprintf(err->subject, sizeof(err->subject), "%s", loss->subject);
+        tenon_report_path(err, tool->operands[0]);
         tenon_report_hint(err, "%s allows it", loss->option);
         return TENON_ERR_CANNOT_REPRESENT;
     }
@@ -173,12 +175,12 @@ enum tenon_status tenon_write_plan(struct tenon_tool *tool, struct tenon_plan *p
             tenon_plan_print_json(tool, plan);
         else
             tenon_plan_print(tool, plan);
-        return check_losses(plan, err);
+        return check_losses(tool, plan, err);
     }
     if (st == TENON_OK)
         say_beforehand(tool, plan);
     if (st == TENON_OK)
-        st = check_losses(plan, err);
+        st = check_losses(tool, plan, err);
     if (st == TENON_OK && !needless)
         st = run(tool, plan, err);
     if (st == TENON_OK)
