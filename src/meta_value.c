@@ -204,8 +204,16 @@ static enum tenon_status fail_value(struct tenon_str text, enum tenon_meta_type 
     char clean[96];
 
     tenon_text_sanitise(clean, sizeof(clean), text.data, text.len);
-    return tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET, "'%s' is no value of type %s", clean,
-                      tenon_meta_type_name(type));
+    tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET, "'%s' is no value of type %s", clean,
+               tenon_meta_type_name(type));
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+        if (ranges[i].type == type)
+            tenon_fail_hint(err, "%s%llu to %llu are allowed", ranges[i].least > 0 ? "-" : "",
+                            (unsigned long long)ranges[i].least,
+                            (unsigned long long)ranges[i].most);
+    if (type == TENON_META_BOOL)
+        tenon_fail_hint(err, "true and false are allowed");
+    return TENON_ERR_MISUSE;
 }
 
 /* --- arrays --- */
