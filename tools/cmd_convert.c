@@ -153,6 +153,7 @@ static enum tenon_status report_losses(struct tenon_tool *tool, const struct ten
     *err = (struct tenon_error){0};
     tenon_report_fail(err, TENON_ERR_CANNOT_REPRESENT, "%s", first->text);
     snprintf(err->subject, sizeof(err->subject), "%s", first->subject);
+    tenon_report_path(err, tool->operands[0]);
     tenon_report_hint(err, "%s allows it", first->option);
     return TENON_ERR_CANNOT_REPRESENT;
 }

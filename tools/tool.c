@@ -70,7 +70,8 @@ const struct tenon_opt tenon_write_options[] = {
      .field = WRITE_FIELD(output),
      .value = "OUT",
      .flags = TENON_OPT_FILE,
-     .help = "what to write: a file, or for a folder a folder; - for standard output"},
+     .help = "what to write: a file, for a folder a folder, for a split a prefix; - for standard "
+             "output, where it is one file"},
     {.name = "force",
      .kind = TENON_OPT_FLAG,
      .field = WRITE_FIELD(force),
