@@ -41,6 +41,8 @@ size_t TENON_ENCODER(F16)(uint8_t *out, const float *in, size_t n)
     size_t i = 0;
 
 #ifdef __F16C__
+    for (; i + 32 <= n; i += 32)
+        tenon_f16c_encode_32(out + 2 * i, in + i);
     for (; i + 8 <= n; i += 8)
         tenon_f16c_encode(out + 2 * i, in + i);
 #endif

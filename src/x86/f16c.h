@@ -19,4 +19,23 @@ static inline void tenon_f16c_encode(uint8_t *out, const float *in)
     _mm_storeu_si128((__m128i *)(void *)out, half);
 }
 
+/* 32 at a time: one look for all whether there is a NaN. */
+static inline void tenon_f16c_encode_32(uint8_t *out, const float *in)
+{
+    __m256 x[4];
+    __m256 nan;
+
+    for (int i = 0; i < 4; i++)
+        x[i] = _mm256_loadu_ps(in + 8 * i);
+    nan = _mm256_or_ps(_mm256_cmp_ps(x[0], x[1], _CMP_UNORD_Q),
+                       _mm256_cmp_ps(x[2], x[3], _CMP_UNORD_Q));
+    if (_mm256_movemask_ps(nan) == 0)
+        for (int i = 0; i < 4; i++)
+            _mm_storeu_si128((__m128i *)(void *)(out + 16 * i),
+                             _mm256_cvtps_ph(x[i], _MM_FROUND_TO_NEAREST_INT));
+    else
+        for (int i = 0; i < 4; i++)
+            tenon_f16c_encode(out + 16 * i, in + 8 * i);
+}
+
 #endif
