@@ -36,6 +36,8 @@ struct scene {
     size_t n_files;
     bool new_folder; /* the plan makes it */
     unsigned long runs, failures;
+    uint64_t n_syncs; /* of files and folders, without a fault */
+    size_t n_targets, closes_told;
 };
 
 static struct tiny_model tiny;
@@ -187,13 +189,15 @@ static void set_folder(struct scene *scene)
     add_tensor(scene->plan, scene, "a", TENON_DTYPE_F32, 0);
 }
 
+/* Syncs: of each file; of each folder with targets at the end, and of several targets also before
+ * those that are named last; of the folder above each new one; and of what is read back. */
 static struct scene scenes[] = {
-    {.what = "a cast to a new file", .set = set_cast},
-    {.what = "a copy over a file", .set = set_copy},
-    {.what = "a rewrite in place", .set = set_in_place},
-    {.what = "an edited text", .set = set_text},
-    {.what = "shards and an index over others", .set = set_set},
-    {.what = "a new folder", .set = set_folder},
+    {.what = "a cast to a new file", .set = set_cast, .n_syncs = 3},
+    {.what = "a copy over a file", .set = set_copy, .n_syncs = 2},
+    {.what = "a rewrite in place", .set = set_in_place, .n_syncs = 2},
+    {.what = "an edited text", .set = set_text, .n_syncs = 2},
+    {.what = "shards and an index over others", .set = set_set, .n_syncs = 5},
+    {.what = "a new folder", .set = set_folder, .n_syncs = 8},
 };
 enum { N_SCENES = sizeof(scenes) / sizeof(scenes[0]) };
 
@@ -214,6 +218,7 @@ static void begin(struct scene *scene)
     scene->model = NULL;
     remove_folders();
     scene->set(scene);
+    scene->n_targets = tenon_plan_n_files(scene->plan);
     plan_lay_out(scene->plan);
 }
 
@@ -318,7 +323,21 @@ static void learn(struct scene *scene, uint64_t *counts)
         file->after = plan_read_file(at(file->name), &file->n_after);
     }
     ck_assert_uint_eq(count_strays(scene), 0);
+    ck_assert_uint_eq(counts[TENON_IO_SYNC], scene->n_syncs);
     end(scene);
+}
+
+/* Calls whose failure is always an error of the run: what was not written, or not named, must not
+ * pass for written. */
+static bool must_be_told(const struct tenon_io_fault *fault)
+{
+    static const enum tenon_io_call calls[] = {TENON_IO_PWRITE, TENON_IO_ALLOCATE, TENON_IO_CHMOD,
+                                               TENON_IO_SYNC,   TENON_IO_RENAME,   TENON_IO_MKDIR};
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        if (fault->call == calls[i])
+            return fault->error == EIO || fault->error == ENOSPC;
+    return false;
 }
 
 static void run_with_fault(struct scene *scene, const struct tenon_io_fault *fault)
@@ -343,6 +362,10 @@ static void run_with_fault(struct scene *scene, const struct tenon_io_fault *fau
     tenon_io_fail_at(&none);
     if (fault->error == TENON_IO_SHORT || (fault->error == EINTR && !fault->persistent))
         ck_assert_msg(st == TENON_OK, "%s, %s: must not matter", scene->what, how);
+    if (must_be_told(fault))
+        ck_assert_msg(st != TENON_OK, "%s, %s: not told", scene->what, how);
+    if (fault->call == TENON_IO_CLOSE && fault->error == EIO && !fault->persistent)
+        scene->closes_told += st != TENON_OK;
     /* What the old index named stays when it cannot be removed, and when the new index might not
      * last. */
     if (scene->set == set_set && (fault->call == TENON_IO_UNLINK || fault->call == TENON_IO_SYNC))
@@ -392,6 +415,8 @@ START_TEST(a_failing_call_leaves_old_or_new)
                     run_with_fault(scene, &(struct tenon_io_fault){(enum tenon_io_call)call, n,
                                                                    errors[e], persistent != 0});
     ck_assert_uint_gt(scene->failures, 0);
+    /* Of all descriptors, those of targets can tell late that something was not written. */
+    ck_assert_uint_eq(scene->closes_told, scene->n_targets);
     report(scene, "failing calls");
 }
 END_TEST

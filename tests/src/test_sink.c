@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "check_error.h"
+#include "io.h"
 #include "plan_files.h"
 
 static char folder[64];
@@ -379,6 +380,51 @@ static bool abort_now(uint64_t done, uint64_t total, void *user)
     return plan_count_hidden(".") == 0;
 }
 
+/* The second rename and all that follow fail, also those that would bring the first file back: what
+ * was named first is new, and that is not the index, although the plan lists it first. */
+START_TEST(what_is_last_gets_its_name_last)
+{
+    static const struct tenon_io_fault none;
+    static const struct tenon_io_fault second = {TENON_IO_RENAME, 2, EIO, true};
+    struct tenon_plan *plan = NULL;
+    struct tenon_error err = {0};
+
+    plan_write_file("index", "old", 3);
+    plan_write_file("shard", "old", 3);
+    ck_ok(tenon_plan_new("index", &plan, &err), err);
+    ck_ok(tenon_plan_add_text(plan, "index", "new", 3, true, &err), err);
+    ck_ok(tenon_plan_add_text(plan, "shard", "new", 3, false, &err), err);
+    plan_lay_out(plan);
+    tenon_io_fail_at(&second);
+    ck_fails(tenon_plan_run(plan, &force, &err), TENON_ERR_IO, err);
+    tenon_io_fail_at(&none);
+    ck_assert_str_eq(err.hint, "some files are new and some are old; each is whole");
+    expect_file("shard", "new");
+    expect_file("index", "old");
+    tenon_plan_free(plan);
+}
+END_TEST
+
+/* Without a fault nothing comes between the look and the name; the fault is a file that came. */
+static bool make_newcomer(uint64_t done, uint64_t total, void *user)
+{
+    (void)user;
+    if (done == total)
+        plan_write_file("out", "theirs", 6);
+    return true;
+}
+
+START_TEST(what_came_meanwhile_is_not_replaced)
+{
+    struct tenon_run_options options = {.progress = make_newcomer};
+    struct tenon_error err = {0};
+
+    ck_fails(write_text("out", &options, &err), TENON_ERR_EXISTS, err);
+    ck_assert_str_eq(err.message, "came to be meanwhile");
+    expect_file("out", "theirs");
+}
+END_TEST
+
 START_TEST(an_abort_removes_what_is_unfinished)
 {
     size_t n_before = 0;
@@ -412,6 +458,8 @@ int main(void)
     tcase_add_test(tcase, an_input_is_no_output_whatever_its_name);
     tcase_add_test(tcase, in_place_replaces_inputs_and_nothing_else);
     tcase_add_test(tcase, two_targets_in_one_place_are_misuse);
+    tcase_add_test(tcase, what_is_last_gets_its_name_last);
+    tcase_add_test(tcase, what_came_meanwhile_is_not_replaced);
     tcase_add_test(tcase, an_abort_removes_what_is_unfinished);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
