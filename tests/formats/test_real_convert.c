@@ -1,6 +1,6 @@
-/* Files that others made, into the other container: each is converted, and every tensor holds the
- * same numbers there, or it is refused with the tensor or key that cannot be held and what to do.
- * Skipped when TENON_REAL_DIR names no folder with an INDEX.tsv. */
+/* Files that others made, into the other container and back: each is converted, and every tensor
+ * holds the same numbers there and afterwards, or it is refused with the tensor or key that cannot
+ * be held and what to do. Skipped when TENON_REAL_DIR names no folder with an INDEX.tsv. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -100,6 +100,23 @@ static void check_values(const struct tenon_model *a, const char *path, const ch
     tenon_model_free(b);
 }
 
+/* From the other container back: the numbers are still the same. */
+static void check_way_back(const struct tenon_model *model, const char *there, const char *name)
+{
+    struct tenon_convert_options options;
+    struct tenon_model *middle = NULL;
+    struct tenon_error err = {0};
+    char back[1100];
+
+    snprintf(back, sizeof(back), "%s.%s", there, tenon_model_format(model));
+    ck_ok(tenon_model_open(there, NULL, &middle, &err), err);
+    tenon_convert_options_init(&options);
+    ck_ok(convert(middle, back, &options, &err), err);
+    ck_assert_uint_eq(tenon_model_n_tensors(middle), tenon_model_n_tensors(model));
+    tenon_model_free(middle);
+    check_values(model, back, name);
+}
+
 static void note(const char *what)
 {
     fprintf(tally, "%s\n", what);
@@ -137,8 +154,10 @@ START_TEST(file_is_converted_or_refused)
         if (st != TENON_OK)
             printf("%s: '%s': %s\n", names[_i], err.subject, err.message);
     }
-    if (st == TENON_OK)
+    if (st == TENON_OK) {
         check_values(model, target, names[_i]);
+        check_way_back(model, target, names[_i]);
+    }
     folder_remove(folder);
     tenon_model_free(model);
 }
