@@ -69,6 +69,7 @@ static void write_file(const char *folder, const char *id, const struct gen_file
     if (b->n >= 4 && memcmp(b->data, "GGUF", 4) == 0) {
         write_input(folder, "gguf", name, b->data, b->n);
         write_input(folder, "gguf_write", name, b->data, b->n);
+        write_input(folder, "position", name, b->data, b->n);
     } else if (ends_with(file->name, ".json")) {
         write_json(folder, name, b->data, b->n);
     } else {
@@ -118,6 +119,70 @@ static void write_options(const char *folder)
         write_input(folder, "options", lines[i].name, lines[i].args, lines[i].n);
 }
 
+/* Configs that say much about positions, for weights 32 wide with 4 heads; cut-down forms of
+ * released ones. */
+static void write_configs(const char *folder)
+{
+#define WIDTHS "\"hidden_size\":32,\"num_attention_heads\":4,\"num_key_value_heads\":2"
+    static const struct {
+        const char *name, *config;
+    } configs[] = {
+        {"llama3", "{\"model_type\":\"llama\"," WIDTHS
+                   ",\"num_hidden_layers\":2,\"rope_theta\":500000.0,\"rope_scaling\":{"
+                   "\"rope_type\":\"llama3\",\"factor\":8.0,\"low_freq_factor\":1.0,"
+                   "\"high_freq_factor\":4.0,\"original_max_position_embeddings\":64}}"},
+        {"yarn", "{\"model_type\":\"qwen2\"," WIDTHS
+                 ",\"max_position_embeddings\":128,\"rope_scaling\":{\"type\":\"yarn\","
+                 "\"factor\":4,\"beta_fast\":32,\"beta_slow\":1,\"mscale\":1,"
+                 "\"mscale_all_dim\":0.7,\"truncate\":false}}"},
+        {"longrope", "{\"model_type\":\"phi3\"," WIDTHS
+                     ",\"max_position_embeddings\":4096,\"original_max_position_embeddings\":64,"
+                     "\"rope_scaling\":{\"type\":\"longrope\",\"short_factor\":[1,1,1,1],"
+                     "\"long_factor\":[1,2,4,8.5]}}"},
+        {"dynamic", "{\"model_type\":\"llama\"," WIDTHS
+                    ",\"max_position_embeddings\":16,\"rope_scaling\":{\"type\":\"dynamic\","
+                    "\"factor\":2,\"alpha\":1000}}"},
+        {"layers", "{\"model_type\":\"gemma3_text\"," WIDTHS
+                   ",\"head_dim\":8,\"layer_types\":[\"sliding_attention\",\"full_attention\"],"
+                   "\"rope_parameters\":{\"full_attention\":{\"rope_type\":\"linear\","
+                   "\"factor\":8,\"rope_theta\":1e6},\"sliding_attention\":{\"rope_type\":"
+                   "\"default\",\"rope_theta\":1e4}}}"},
+        {"proportional", "{\"model_type\":\"gemma4_text\"," WIDTHS
+                         ",\"global_head_dim\":16,\"num_hidden_layers\":6,\"rope_parameters\":{"
+                         "\"full_attention\":{\"rope_type\":\"proportional\","
+                         "\"partial_rotary_factor\":0.25},\"sliding_attention\":null}}"},
+        {"sections",
+         "{\"model_type\":\"qwen3_vl\",\"text_config\":{\"model_type\":"
+         "\"qwen3_vl_text\"," WIDTHS ",\"head_dim\":8,\"rope_scaling\":{\"mrope_section\":[2,1,1],"
+         "\"mrope_interleaved\":true}}}"},
+        {"latent", "{\"model_type\":\"deepseek_v3\",\"hidden_size\":32,"
+                   "\"num_attention_heads\":4,\"qk_rope_head_dim\":4,\"qk_nope_head_dim\":8,"
+                   "\"v_head_dim\":8,\"q_lora_rank\":16,\"kv_lora_rank\":16}"},
+        {"lists", "{\"model_type\":\"smollm3\"," WIDTHS
+                  ",\"num_hidden_layers\":3,\"no_rope_layers\":[1,0,1],\"rope_theta\":[5,6,7],"
+                  "\"partial_rotary_factors\":[0.5,1,1]}"},
+        {"gpt2", "{\"model_type\":\"gpt2\",\"n_embd\":32,\"n_head\":4,\"n_positions\":64}"},
+        {"roberta", "{\"model_type\":\"roberta\",\"hidden_size\":32,\"num_attention_heads\":4,"
+                    "\"pad_token_id\":1,\"position_embedding_type\":\"absolute\","
+                    "\"layer_norm_eps\":1e-5}"},
+        {"bert", "{\"model_type\":\"bert\",\"hidden_size\":32,\"num_attention_heads\":4}"},
+        {"esm", "{\"model_type\":\"esm\",\"hidden_size\":32,\"num_attention_heads\":4,"
+                "\"position_embedding_type\":\"rotary\",\"token_dropout\":true,"
+                "\"mask_token_id\":2}"},
+        {"m2m", "{\"model_type\":\"m2m_100\",\"d_model\":32,\"scale_embedding\":true,"
+                "\"pad_token_id\":1}"},
+        {"alibi", "{\"model_type\":\"mpt\",\"d_model\":32,\"n_heads\":4,\"attn_config\":{"
+                  "\"alibi\":true,\"alibi_bias_max\":8}}"},
+        {"t5", "{\"model_type\":\"t5\",\"d_model\":32,\"num_heads\":4,"
+               "\"relative_attention_num_buckets\":32}"},
+    };
+#undef WIDTHS
+
+    for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++)
+        write_input(folder, "position", configs[i].name, configs[i].config,
+                    strlen(configs[i].config));
+}
+
 void gen_corpus_write(const char *folder)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
@@ -140,4 +205,5 @@ void gen_corpus_write(const char *folder)
     }
     write_names(folder);
     write_options(folder);
+    write_configs(folder);
 }
