@@ -12,6 +12,9 @@
 /* Numbers of a table of T5 at most. */
 #define MOST_TABLE (UINT64_C(1) << 24)
 
+/* Numbers of a table file at most. */
+#define MOST_VALUES (UINT64_C(1) << 32)
+
 void tenon_bias_init(struct tenon_bias *bias)
 {
     *bias = (struct tenon_bias){
@@ -190,6 +193,12 @@ enum tenon_status tenon_bias_write(const struct tenon_bias *bias, const char *pa
 
     if (bias->kind == TENON_BIAS_ALIBI && slopes == NULL)
         return tenon_report_fail(err, TENON_ERR_NO_MEMORY, "out of memory");
+    if (bias->length * bias->length > MOST_VALUES / (headed ? bias->heads : 1)) {
+        free(slopes);
+        return tenon_report_fail(err, TENON_ERR_LIMIT,
+                                 "%u heads of %llu queries and keys are too many",
+                                 headed ? bias->heads : 1, (unsigned long long)bias->length);
+    }
     if (headed)
         arrays[0].dims[arrays[0].n_dims++] = bias->heads;
     arrays[0].dims[arrays[0].n_dims++] = bias->length;
@@ -218,28 +227,44 @@ static void add_alibi(const struct tenon_bias *bias, const double *slopes,
     }
 }
 
+/* The last distance up to `most` that shares the bucket of `d`: buckets never go back and forth on
+ * one side of the query. */
+static int64_t last_alike(const struct tenon_t5_bias *t5, int64_t d, int64_t most)
+{
+    uint32_t bucket = tenon_t5_bucket(t5, d);
+    int64_t low = d, high = d < 0 ? -1 : most;
+
+    while (low < high) {
+        int64_t middle = high - (high - low) / 2;
+
+        if (tenon_t5_bucket(t5, middle) == bucket)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
 /* Distances that share a bucket are one line. */
 static void add_t5(const struct tenon_bias *bias, struct tenon_table *table)
 {
-    int64_t most = bias->t5.max_distance, from = -most;
+    int64_t most = bias->t5.max_distance, last;
 
     tenon_table_column(table, "KEY - QUERY", true);
     tenon_table_column(table, "BUCKET", true);
     if (bias->table != NULL)
         tenon_table_column(table, "HEAD 0", true);
-    for (int64_t d = -most; d <= most; d++) {
-        uint32_t bucket = tenon_t5_bucket(&bias->t5, d);
+    for (int64_t from = -most; from <= most; from = last + 1) {
+        uint32_t bucket = tenon_t5_bucket(&bias->t5, from);
 
-        if (d < most && tenon_t5_bucket(&bias->t5, d + 1) == bucket)
-            continue;
-        if (from == d)
-            tenon_table_cell(table, "%lld", (long long)d);
+        last = last_alike(&bias->t5, from, most);
+        if (from == last)
+            tenon_table_cell(table, "%lld", (long long)from);
         else
-            tenon_table_cell(table, "%lld to %lld", (long long)from, (long long)d);
+            tenon_table_cell(table, "%lld to %lld", (long long)from, (long long)last);
         tenon_table_cell(table, "%u", bucket);
         if (bias->table != NULL)
             tenon_table_cell(table, "%.6g", (double)bias->table[bucket * bias->table_heads]);
-        from = d + 1;
     }
 }
 

@@ -192,8 +192,14 @@ struct embed_run {
 static enum tenon_status read_list(const char *text, uint64_t limit, struct tenon_ids *out,
                                    struct tenon_error *err)
 {
+    enum tenon_status st;
+
     out->rows = limit;
-    return tenon_ids_add(out, text, 0, err);
+    st = tenon_ids_add(out, text, 0, err);
+    if (st != TENON_OK) /* they are read as ids are, but are none */
+        tenon_report_hint(err,
+                          "--positions and --type-ids take whole numbers and ranges, as --ids");
+    return st;
 }
 
 static enum tenon_status read_tokens(struct embed_run *r, struct tenon_stage_tokens *tokens,

@@ -165,7 +165,6 @@ static void write_configs(const char *folder)
         {"roberta", "{\"model_type\":\"roberta\",\"hidden_size\":32,\"num_attention_heads\":4,"
                     "\"pad_token_id\":1,\"position_embedding_type\":\"absolute\","
                     "\"layer_norm_eps\":1e-5}"},
-        {"bert", "{\"model_type\":\"bert\",\"hidden_size\":32,\"num_attention_heads\":4}"},
         {"esm", "{\"model_type\":\"esm\",\"hidden_size\":32,\"num_attention_heads\":4,"
                 "\"position_embedding_type\":\"rotary\",\"token_dropout\":true,"
                 "\"mask_token_id\":2}"},
@@ -173,8 +172,6 @@ static void write_configs(const char *folder)
                 "\"pad_token_id\":1}"},
         {"alibi", "{\"model_type\":\"mpt\",\"d_model\":32,\"n_heads\":4,\"attn_config\":{"
                   "\"alibi\":true,\"alibi_bias_max\":8}}"},
-        {"t5", "{\"model_type\":\"t5\",\"d_model\":32,\"num_heads\":4,"
-               "\"relative_attention_num_buckets\":32}"},
     };
 #undef WIDTHS
 
