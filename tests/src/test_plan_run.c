@@ -570,6 +570,37 @@ START_TEST(copies_that_are_joined_keep_their_order)
 }
 END_TEST
 
+/* What follows in the target, and by its offset would follow in the source, of another file. */
+START_TEST(copies_from_two_files_are_not_joined)
+{
+    static const uint8_t a[32] = {1}, b[32] = {2}, c[32] = {3}, d[32] = {4};
+    struct plan_tensor t = {.dtype = TENON_DTYPE_U8, .n_dims = 1, .dims = {32}, .n_sources = 1};
+    struct tenon_plan *plan = plan_begin(out_path);
+    struct tiny_model other;
+    struct tenon_error err = {0};
+    unsigned char *got;
+    size_t n = 0;
+
+    tiny_add(&tiny, "a", TENON_DTYPE_U8, 0, 32, a);
+    tiny_add(&tiny, "b", TENON_DTYPE_U8, 0, 32, b);
+    tiny_begin(&other);
+    tiny_add(&other, "c", TENON_DTYPE_U8, 0, 32, c);
+    tiny_add(&other, "d", TENON_DTYPE_U8, 0, 32, d);
+    t.sources[0] = plan_source(tiny_end(&tiny, ""), "a");
+    plan_add(plan, &t);
+    t.sources[0] = plan_source(tiny_end(&other, ""), "d");
+    plan_add(plan, &t);
+    ck_ok(run(plan, &err), err);
+    got = plan_read_file(out_path, &n);
+    ck_assert_uint_eq(n, 64 + 2 * 32);
+    ck_assert_uint_eq(got[64], 1);
+    ck_assert_uint_eq(got[64 + 32], 4);
+    free(got);
+    tenon_plan_free(plan);
+    tiny_free(&other);
+}
+END_TEST
+
 START_TEST(a_plan_without_layout_is_misuse)
 {
     struct tenon_plan *plan = plan_begin(out_path);
@@ -607,6 +638,7 @@ int main(void)
     tcase_add_test(tcase, a_run_can_be_stopped);
     tcase_add_loop_test(tcase, a_byte_that_the_disk_changed_is_found_by_reading_back, 0, 5);
     tcase_add_test(tcase, copies_that_are_joined_keep_their_order);
+    tcase_add_test(tcase, copies_from_two_files_are_not_joined);
     tcase_add_test(tcase, a_plan_without_layout_is_misuse);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -339,6 +339,26 @@ START_TEST(an_input_is_no_output_whatever_its_name)
 }
 END_TEST
 
+/* As `>> input` in a shell: not even in place. */
+START_TEST(an_input_is_not_appended_to)
+{
+    const struct tenon_run_options options[] = {{.force = true}, {.in_place = true}};
+    int status = 0, to;
+    pid_t child = fork();
+
+    if (child == 0) {
+        struct tenon_error err = {0};
+
+        to = open("input", O_WRONLY | O_CREAT | O_APPEND, 0666);
+        if (to < 0 || dup2(to, 1) != 1)
+            _exit(1);
+        _exit(rewrite("-", &options[_i], &err) == TENON_ERR_MISUSE ? 0 : 2);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 START_TEST(in_place_replaces_inputs_and_nothing_else)
 {
     struct tenon_run_options options = {.in_place = true};
@@ -456,6 +476,7 @@ int main(void)
     tcase_add_test(tcase, a_stream_cannot_be_verified);
     tcase_add_test(tcase, the_limit_on_file_sizes_is_an_error);
     tcase_add_test(tcase, an_input_is_no_output_whatever_its_name);
+    tcase_add_loop_test(tcase, an_input_is_not_appended_to, 0, 2);
     tcase_add_test(tcase, in_place_replaces_inputs_and_nothing_else);
     tcase_add_test(tcase, two_targets_in_one_place_are_misuse);
     tcase_add_test(tcase, what_is_last_gets_its_name_last);
