@@ -155,6 +155,49 @@ static enum tenon_status lay_out(struct tenon_plan *plan, struct tenon_error *er
     return st;
 }
 
+/* What index and shards do not agree about, and what that means for the output. */
+static const struct {
+    const char *code, *text;
+} disagreements[] = {
+    {"index_names_absent_tensor", "named by the index but stored nowhere, so not written"},
+    {"tensor_in_two_shards", "also stored in another shard, which is not read"},
+    {"tensor_not_in_index", "stored in a shard but not named by the index, so not written"},
+};
+
+/* One note for each kind, with the first tensor. */
+static enum tenon_status note_disagreement(struct tenon_plan *plan, const struct tenon_model *model,
+                                           size_t kind, struct tenon_error *err)
+{
+    const char *first = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < tenon_model_n_findings(model); i++) {
+        const struct tenon_finding *finding = tenon_model_finding(model, i);
+
+        if (strcmp(finding->code, disagreements[kind].code) != 0)
+            continue;
+        first = first != NULL ? first : finding->subject;
+        n++;
+    }
+    if (n < 2)
+        return n == 0
+                   ? TENON_OK
+                   : tenon_plan_add_note(plan, err, "'%s' is %s", first, disagreements[kind].text);
+    return tenon_plan_add_note(plan, err, "%zu tensors, the first of them '%s', are %s", n, first,
+                               disagreements[kind].text);
+}
+
+static enum tenon_status note_disagreements(struct tenon_plan *plan, struct tenon_error *err)
+{
+    enum tenon_status st = TENON_OK;
+
+    for (size_t m = 0; m < plan->n_models; m++)
+        for (size_t k = 0; k < sizeof(disagreements) / sizeof(disagreements[0]); k++)
+            if (st == TENON_OK)
+                st = note_disagreement(plan, plan->models[m], k, err);
+    return st;
+}
+
 enum tenon_status tenon_plan_layout(struct tenon_plan *plan, struct tenon_error *err)
 {
     const struct tenon_plan before = *plan;
@@ -163,6 +206,8 @@ enum tenon_status tenon_plan_layout(struct tenon_plan *plan, struct tenon_error 
     if (plan->laid_out)
         return TENON_OK;
     st = lay_out(plan, err);
+    if (st == TENON_OK)
+        st = note_disagreements(plan, err);
     plan->laid_out = st == TENON_OK;
     if (st != TENON_OK)
         forget(plan, &before);
