@@ -23,7 +23,8 @@ static void check_token(const struct tenon_json_token *token, const char *text, 
     free(copy);
 }
 
-/* Whether the strict reader accepts the text. */
+/* Whether the strict reader accepts the text, with the numbers of Python that the tree takes, too.
+ */
 static bool pull(const char *text, size_t size)
 {
     struct tenon_json json;
@@ -31,6 +32,7 @@ static bool pull(const char *text, size_t size)
     struct tenon_error err = {0};
 
     tenon_json_init(&json, text, size, MOST_DEPTH);
+    tenon_json_allow_nonfinite(&json);
     while (token.type != TENON_JSON_END) {
         if (tenon_json_next(&json, &token, &err) != TENON_OK) {
             if (err.offset > size)
