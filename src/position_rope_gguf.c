@@ -244,6 +244,8 @@ static enum tenon_status take_sections(const struct metadata *m, struct tenon_ro
         rope->axes = TENON_AXES_INTERLEAVED;
     while (n > 0 && rope->sections[n - 1] == 0)
         n--;
+    if (n < 2) /* one stream only, whatever it is called */
+        rope->axes = TENON_AXES_ONE;
     rope->n_sections = rope->axes != TENON_AXES_ONE ? (uint32_t)n : 0;
     if (m->r->over->pairing >= 0)
         rope->pairing = (enum tenon_rope_pairing)m->r->over->pairing;
