@@ -97,7 +97,11 @@ static void point_to_dot(char *number)
 
 static bool same_bits(double a, double b)
 {
-    return memcmp(&a, &b, sizeof(a)) == 0;
+    uint64_t x, y;
+
+    memcpy(&x, &a, sizeof(x));
+    memcpy(&y, &b, sizeof(y));
+    return x == y;
 }
 
 /* The shortest form of a finite number. */

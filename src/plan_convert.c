@@ -129,7 +129,7 @@ static enum tenon_status find_prefix(struct tenon_conversion *c, struct tenon_st
 static enum tenon_status add_set(struct tenon_conversion *c, struct tenon_error *err)
 {
     struct tenon_shard_limit limit = {.bytes = c->options->max_shard_bytes};
-    struct tenon_str prefix;
+    struct tenon_str prefix = {0};
     enum tenon_status st = find_prefix(c, &prefix, err);
 
     if (limit.bytes == 0 && tenon_model_n_files(c->model) > 1)

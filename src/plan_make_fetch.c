@@ -54,7 +54,7 @@ static int64_t load_integer(const unsigned char *p, enum tenon_dtype dtype, size
         bits = bits << 8 | p[k - 1];
     if (dtype == TENON_DTYPE_BOOL)
         return bits != 0;
-    if (bytes < 8 && dtype >= TENON_DTYPE_I64 && dtype <= TENON_DTYPE_I8 &&
+    if (bytes > 0 && bytes < 8 && dtype >= TENON_DTYPE_I64 && dtype <= TENON_DTYPE_I8 &&
         (bits >> (8 * bytes - 1)) != 0)
         bits |= ~UINT64_C(0) << 8 * bytes;
     return (int64_t)bits;

@@ -143,7 +143,7 @@ static void close_path(struct tenon_source *source)
 /* Opens again what was closed to make room: it must be the same file. Under the lock. */
 static enum tenon_status open_again(struct tenon_source *source, struct tenon_error *err)
 {
-    struct stat info;
+    struct stat info = {0};
     enum tenon_status st = open_path(source, &info, err);
 
     if (st == TENON_OK && (info.st_dev != source->device || info.st_ino != source->inode)) {
@@ -197,7 +197,7 @@ void tenon_source_let_go(const struct tenon_source *source)
 
 static enum tenon_status open_regular(struct tenon_source *source, struct tenon_error *err)
 {
-    struct stat info;
+    struct stat info = {0};
     enum tenon_status st;
 
     pthread_mutex_lock(&lock);

@@ -142,13 +142,13 @@ struct vector {
 static enum tenon_status check_vector(const struct tenon_tower *t, const struct tenon_model *model,
                                       const struct vector *v, struct tenon_error *err)
 {
-    uint64_t n = v->values->n, width = t->shape.width;
+    uint64_t n = v->values->n, width = t->shape.width, needed = v->tokens * width;
 
-    if (v->values->at == NULL || (v->tokens > 0 ? n == v->tokens * width : n % width == 0 && n > 0))
+    if (v->values->at == NULL || (v->tokens > 0 ? n == needed : n % width == 0 && n > 0))
         return TENON_OK;
     if (v->tokens > 0)
         tenon_fail(err, TENON_ERR_MISMATCH, TENON_NO_OFFSET, "%llu values, %llu are needed",
-                   (unsigned long long)n, (unsigned long long)(v->tokens * width));
+                   (unsigned long long)n, (unsigned long long)needed);
     else
         tenon_fail(err, TENON_ERR_MISMATCH, TENON_NO_OFFSET,
                    "%llu values, tokens of %llu are needed as the patches have",

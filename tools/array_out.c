@@ -207,7 +207,7 @@ static enum tenon_status write_npz(struct tenon_out *out, const struct tenon_arr
                                    size_t n, struct tenon_error *err)
 {
     struct tenon_zip zip = {.out = out};
-    uint64_t bytes, sum = 0;
+    uint64_t bytes = 0, sum = 0;
     enum tenon_status st = TENON_OK;
 
     for (size_t i = 0; st == TENON_OK && i < n; i++) {
@@ -265,9 +265,9 @@ static enum tenon_status write_safetensors(struct tenon_out *out, const struct t
         tenon_out_printf(&header, "%c\"%s\":{\"dtype\":\"%s\",\"shape\":[", i == 0 ? '{' : ',',
                          order[i]->name, tenon_dtype_name(order[i]->dtype));
         write_dims(&header, order[i], ",");
-        tenon_out_printf(&header, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)offset,
-                         (unsigned long long)(offset + bytes));
+        tenon_out_printf(&header, "],\"data_offsets\":[%llu,", (unsigned long long)offset);
         offset += bytes;
+        tenon_out_printf(&header, "%llu]}", (unsigned long long)offset);
     }
     tenon_out_text(&header, "}");
     tenon_out_printf(&header, "%*s", (int)((8 - header.used % 8) % 8), "");

@@ -172,7 +172,7 @@ enum tenon_status tenon_vectors_json(struct tenon_out *out, const struct tenon_v
     tenon_json_document(&json, "tenon.embed/1");
     write_json_head(&json, v);
     tenon_json_text(&json, "dtype", tenon_dtype_name(v->dtype));
-    for (size_t i = 0; st == TENON_OK && i < v->n_arrays; i++)
+    for (size_t i = 0; st == TENON_OK && i < v->n_arrays && i < TENON_MOST_VECTORS; i++)
         st = write_json_array(&json, &v->arrays[i], keys[i], output == NULL, err);
     if (output != NULL)
         tenon_json_text(&json, "output", output);

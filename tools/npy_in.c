@@ -204,7 +204,7 @@ static enum tenon_status read_values(FILE *file, struct tenon_npy *out, char kin
 
 enum tenon_status tenon_npy_read(const char *path, struct tenon_npy *out, struct tenon_error *err)
 {
-    char text[MOST_HEADER + 1], kind = 0;
+    char text[MOST_HEADER + 1] = "", kind = 0;
     struct tenon_npy npy = {0};
     FILE *file = fopen(path, "rb");
     enum tenon_status st;

@@ -52,7 +52,7 @@ static void detr_features(const struct tenon_detr_grid *grid, bool single, struc
         position = tenon_step(single, position * tenon_step(single, grid->scale));
     }
     for (uint32_t j = 0; j < grid->features; j++) {
-        double exponent = tenon_step(single, 2.0 * (j / 2) / grid->features);
+        double exponent = tenon_step(single, (double)(j - j % 2) / grid->features);
         double wave = tenon_step_pow(single, grid->temperature, exponent);
         double angle = tenon_step(single, position / wave);
 

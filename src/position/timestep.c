@@ -7,7 +7,9 @@
 
 enum tenon_status tenon_timestep_check(const struct tenon_timestep *t, struct tenon_error *err)
 {
-    if (t->width < 2 || !(t->width / 2 - t->shift > 0))
+    uint32_t half = t->width / 2;
+
+    if (t->width < 2 || !((double)half - t->shift > 0))
         return tenon_fail(err, TENON_ERR_MISMATCH, TENON_NO_OFFSET,
                           "timesteps of width %u, shifted by %g: half of the width must be more "
                           "than the shift",
@@ -21,7 +23,8 @@ enum tenon_status tenon_timestep_check(const struct tenon_timestep *t, struct te
 
 static double frequency(const struct tenon_timestep *t, bool single, uint32_t i)
 {
-    double divisor = t->width / 2 - t->shift;
+    uint32_t half = t->width / 2;
+    double divisor = (double)half - t->shift;
     float exponent;
 
     if (!single)

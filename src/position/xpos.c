@@ -6,7 +6,8 @@
 void tenon_xpos_scales(const struct tenon_xpos *xpos, double position, double *out)
 {
     double width = xpos->rotary_dim;
-    double power = (position - (double)(xpos->length / 2)) / xpos->scale_base;
+    uint64_t middle = xpos->length / 2;
+    double power = (position - (double)middle) / xpos->scale_base;
 
     for (uint32_t i = 0; i < xpos->rotary_dim / 2; i++)
         out[i] = pow((2.0 * i + 0.4 * width) / (1.4 * width), power);

@@ -276,13 +276,18 @@ END_TEST
 
 START_TEST(the_limit_on_file_sizes_is_an_error)
 {
-    struct rlimit limit = {2, 2}; /* bytes */
+    struct rlimit before, limit = {.rlim_cur = 2}; /* bytes */
     struct tenon_error err = {0};
+    enum tenon_status st;
 
     signal(SIGXFSZ, SIG_IGN);
     plan_write_file("out", "old", 3);
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit.rlim_max = before.rlim_max;
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    ck_fails(write_text("out", &force, &err), TENON_ERR_IO, err);
+    st = write_text("out", &force, &err);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ck_fails(st, TENON_ERR_IO, err);
     ck_assert_int_eq(err.sys_errno, EFBIG);
     expect_file("out", "old");
 }
