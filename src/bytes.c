@@ -6,14 +6,19 @@
 #include "fail.h"
 #include "mem.h"
 
-/* The least that one read asks for, and the share of what is loaded by which it grows: small
- * headers cost one read, and a large one is never overshot by more than a quarter. */
-#define LEAST_READ   ((size_t)32 * 1024)
+/* What the first read asks for, the least that others do, and the share of what is loaded by which
+ * it grows: small headers cost one read, and a large one is never overshot by more than a quarter.
+ */
+#define FIRST_READ   ((size_t)32 * 1024)
+#define LEAST_READ   ((size_t)64 * 1024)
 #define GROWTH_SHARE 4
 
 /* Room that is asked for is a multiple of what will be read, so that a growing buffer is rarely
- * moved; room that is never written to costs no memory. */
+ * moved; room that is never written to costs no memory. A large one is moved without being copied,
+ * and much more than is used would be given back to the system, and taken from it anew, each time.
+ */
 #define ROOM_FACTOR 4
+#define MUCH_ROOM   ((uint64_t)1 << 20)
 
 void tenon_cursor_init(struct tenon_cursor *c, const struct tenon_source *source, uint64_t limit)
 {
@@ -44,7 +49,7 @@ static uint64_t choose_target(const struct tenon_cursor *c, uint64_t end)
     uint64_t target, most = c->size < c->limit ? c->size : c->limit;
 
     if (step < LEAST_READ)
-        step = LEAST_READ;
+        step = c->loaded != 0 ? LEAST_READ : FIRST_READ;
     if (!tenon_u64_add(&target, c->loaded, step) || target > most)
         target = most;
     return target > end ? target : end;
@@ -60,7 +65,8 @@ static bool grow(struct tenon_cursor *c, uint64_t target)
         return false;
     if (target <= c->capacity)
         return true;
-    if (!tenon_u64_mul(&room, target, ROOM_FACTOR) || room > most)
+    if (!tenon_u64_mul(&room, target, target < MUCH_ROOM ? ROOM_FACTOR : 1) ||
+        !tenon_u64_add(&room, room, target / 4) || room > most)
         room = most > target ? most : target;
     if (room > SIZE_MAX)
         room = target;
