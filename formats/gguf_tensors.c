@@ -144,10 +144,10 @@ static enum tenon_status add_tensor(struct tenon_gguf *g, const struct tenon_ggu
     struct tenon_tensor t = {.name = record_name(g, r),
                              .dims = dims,
                              .record_offset = r->offset,
-                             .n_dims = r->n_dims,
-                             .file = g->file,
+                             .n_dims = (uint8_t)r->n_dims,
+                             .file = (uint16_t)g->file,
                              .dtype_raw = r->type,
-                             .dtype = (uint16_t)tenon_dtype_from_gguf(r->type),
+                             .dtype = (uint8_t)tenon_dtype_from_gguf(r->type),
                              .flags = g->cursor.swapped ? TENON_TENSOR_BIG_ENDIAN : 0};
 
     load_dims(g, r, dims);

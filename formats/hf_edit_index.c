@@ -87,7 +87,7 @@ static void measure(struct edit *e)
 
         add(&e->bytes, t->bytes);
         add(&e->elements, count_elements(t));
-        if (old != NULL && (old->shares == TENON_NO_INDEX || !t->apart)) {
+        if (old != NULL && ((old->flags & TENON_TENSOR_SHARED) == 0 || !t->apart)) {
             add(&e->old_bytes, old->bytes);
             add(&e->old_elements, old->n_elements);
         }
@@ -95,7 +95,7 @@ static void measure(struct edit *e)
     for (size_t i = 0; i < tenon_model_n_tensors(e->model); i++) {
         const struct tenon_tensor *old = tenon_model_tensor(e->model, i);
 
-        if (old->shares == TENON_NO_INDEX &&
+        if ((old->flags & TENON_TENSOR_SHARED) == 0 &&
             tenon_names_find(&e->names, old->name.data, old->name.len, e->plan, name_of) ==
                 TENON_NO_INDEX) {
             add(&e->old_bytes, old->bytes);

@@ -316,19 +316,20 @@ static enum tenon_status add_tensor(struct tenon_safetensors_reader *r, const st
 {
     struct tenon_tensor tensor = {.name = entry->name,
                                   .dims = entry->dims,
-                                  .n_dims = entry->n_dims,
+                                  .n_dims = (uint8_t)entry->n_dims,
                                   .offset = r->data_start + entry->begin,
                                   .record_offset = entry->offset,
-                                  .file = r->file};
+                                  .file = (uint16_t)r->file};
     struct tenon_tensor *added;
-    enum tenon_status st;
+    enum tenon_status st = TENON_OK;
 
-    tensor.dtype = (uint16_t)tenon_dtype_from_safetensors(entry->dtype.data, entry->dtype.len);
+    tensor.dtype = (uint8_t)tenon_dtype_from_safetensors(entry->dtype.data, entry->dtype.len);
     if (tensor.dtype == TENON_DTYPE_UNKNOWN) {
-        tensor.dtype_text = entry->dtype;
         count(&r->unknown_dtype, entry);
+        st = tenon_model_add_dtype(r->model, entry->dtype, &tensor.dtype_raw, err);
     }
-    st = tenon_model_add_tensor(r->model, &tensor, err);
+    if (st == TENON_OK)
+        st = tenon_model_add_tensor(r->model, &tensor, err);
     if (st != TENON_OK)
         return st;
     added = tenon_model_edit_tensor(r->model, tenon_model_n_tensors(r->model) - 1);
@@ -336,6 +337,16 @@ static enum tenon_status add_tensor(struct tenon_safetensors_reader *r, const st
         take_size(added, entry);
     note_alignment(r, added, entry);
     return check_size(added, entry, err);
+}
+
+/* An entry that is not kept. An edited copy of the file spells its dtype as it is, whatever the
+ * payload's size makes of it. */
+static enum tenon_status pass_tensor(struct tenon_safetensors_reader *r, const struct entry *entry,
+                                     struct tenon_error *err)
+{
+    uint32_t number;
+
+    return tenon_model_add_dtype(r->model, entry->dtype, &number, err);
 }
 
 static enum tenon_status read_entry(struct tenon_safetensors_reader *r, struct tenon_json *json,
@@ -358,8 +369,9 @@ static enum tenon_status read_entry(struct tenon_safetensors_reader *r, struct t
         count(&r->nul_name, &entry);
     if (st == TENON_OK)
         st = add_span(r, &entry, err);
-    if (st == TENON_OK && (r->keep == NULL || r->keep(r->user, entry.name)))
-        st = add_tensor(r, &entry, err);
+    if (st == TENON_OK)
+        st = r->keep == NULL || r->keep(r->user, entry.name) ? add_tensor(r, &entry, err)
+                                                             : pass_tensor(r, &entry, err);
     if (st != TENON_OK)
         tenon_fail_subject(err, "tensor", entry.name.data, entry.name.len);
     return st;

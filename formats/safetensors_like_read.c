@@ -12,7 +12,7 @@
 
 /* An entry in parts. The texts stand in the header. */
 struct parsed {
-    struct tenon_tensor tensor; /* dtype, dtype_text, dims, n_dims */
+    struct tenon_tensor tensor; /* dtype, dtype_raw, dims, n_dims */
     uint64_t dims[MOST_DIMS];
     struct tenon_json_token offsets[2];
 };
@@ -25,16 +25,16 @@ static enum tenon_status fail_changed(struct tenon_error *err)
                       "the header is another one than when the file was opened");
 }
 
-static enum tenon_status parse_dtype(struct tenon_json *json, struct parsed *p,
-                                     struct tenon_error *err)
+static enum tenon_status parse_dtype(const struct tenon_like *like, struct tenon_json *json,
+                                     struct parsed *p, struct tenon_error *err)
 {
     struct tenon_json_token token;
     enum tenon_status st = tenon_json_expect(json, TENON_JSON_STRING, "the dtype", &token, err);
 
     if (st != TENON_OK)
         return st;
-    p->tensor.dtype = (uint16_t)tenon_dtype_from_safetensors(token.raw.data, token.raw.len);
-    p->tensor.dtype_text = token.raw;
+    p->tensor.dtype = (uint8_t)tenon_dtype_from_safetensors(token.raw.data, token.raw.len);
+    p->tensor.dtype_raw = tenon_model_find_dtype(like->model, token.raw);
     return TENON_OK;
 }
 
@@ -68,11 +68,12 @@ static enum tenon_status parse_offsets(struct tenon_json *json, struct parsed *p
     return st;
 }
 
-static enum tenon_status parse_member(struct tenon_json *json, const struct tenon_json_token *key,
-                                      struct parsed *p, struct tenon_error *err)
+static enum tenon_status parse_member(const struct tenon_like *like, struct tenon_json *json,
+                                      const struct tenon_json_token *key, struct parsed *p,
+                                      struct tenon_error *err)
 {
     if (tenon_json_token_is(key, "dtype"))
-        return parse_dtype(json, p, err);
+        return parse_dtype(like, json, p, err);
     if (tenon_json_token_is(key, "shape"))
         return parse_shape(json, p, err);
     if (tenon_json_token_is(key, "data_offsets"))
@@ -95,7 +96,7 @@ static enum tenon_status parse_value(const struct tenon_like *like, size_t i, st
     tenon_json_init(&json, like->text + m->value, m->value_end - m->value, TENON_JSON_MAX_DEPTH);
     st = tenon_json_next(&json, &token, err);
     if (st == TENON_OK && token.type == TENON_JSON_ARRAY) { /* read in lenient mode */
-        st = parse_dtype(&json, p, err);
+        st = parse_dtype(like, &json, p, err);
         if (st == TENON_OK)
             st = parse_shape(&json, p, err);
         if (st == TENON_OK)
@@ -106,7 +107,7 @@ static enum tenon_status parse_value(const struct tenon_like *like, size_t i, st
         st = tenon_json_next(&json, &token, err);
         if (st != TENON_OK || token.type != TENON_JSON_KEY)
             break;
-        st = parse_member(&json, &token, p, err);
+        st = parse_member(like, &json, &token, p, err);
     }
     return st;
 }
@@ -487,13 +488,12 @@ static struct tenon_tensor *make_tensor(struct tenon_like *like, size_t i, const
     *t = p->tensor;
     t->name.len = name.len;
     t->name.data = tenon_arena_text(arena, name.data, name.len);
-    t->dtype_text.data = tenon_arena_text(arena, t->dtype_text.data, t->dtype_text.len);
     for (uint32_t d = 0; d < t->n_dims; d++)
         dims[d] = p->dims[d];
     t->dims = dims;
-    t->file = like->old_file;
+    t->file = (uint16_t)like->old_file;
     t->record_offset = (uint64_t)like->root.members[i].key + TENON_SAFETENSORS_PREFIX;
-    t->shares = t->scale = TENON_NO_INDEX;
+    t->scale = TENON_NO_INDEX;
     if (!has_size(t)) { /* the reader does not judge what an index leaves out */
         t->dtype = TENON_DTYPE_UNKNOWN;
         t->flags = TENON_TENSOR_SIZE_DERIVED;
@@ -501,7 +501,7 @@ static struct tenon_tensor *make_tensor(struct tenon_like *like, size_t i, const
     }
     if (!tenon_u64_add(&t->offset, base, like->entries[i].begin))
         return NULL;
-    return t->name.data != NULL && t->dtype_text.data != NULL ? t : NULL;
+    return t->name.data != NULL ? t : NULL;
 }
 
 static enum tenon_status add_stray(struct tenon_like *like, size_t i, struct tenon_str name,

@@ -118,7 +118,7 @@ static struct tenon_str dtype_text(const struct tenon_plan_tensor *t)
     if (info != NULL)
         return (struct tenon_str){info->safetensors_id, strlen(info->safetensors_id)};
     if (t->n_sources == 1 && t->sources[0].model != NULL)
-        return t->sources[0].tensor->dtype_text;
+        return tenon_tensor_dtype_text(t->sources[0].model, t->sources[0].tensor);
     return (struct tenon_str){"", 0};
 }
 

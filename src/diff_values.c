@@ -300,6 +300,18 @@ static bool slice_bytes(const struct side *s, const struct tenon_diff_match *m, 
            tenon_dtype_bytes((enum tenon_dtype)s->tensor->dtype, n, out_n);
 }
 
+/* Whether both are of one dtype, known or not. Numbers of texts are those of one model only. */
+static bool same_dtype(const struct side *a, const struct side *b)
+{
+    struct tenon_str x = tenon_tensor_dtype_text(a->model, a->tensor);
+    struct tenon_str y = tenon_tensor_dtype_text(b->model, b->tensor);
+
+    if (a->tensor->dtype != b->tensor->dtype || x.len != y.len)
+        return false;
+    return x.len != 0 ? memcmp(x.data, y.data, x.len) == 0
+                      : a->tensor->dtype_raw == b->tensor->dtype_raw;
+}
+
 /* Whether both payloads are the same bytes in the same byte order. */
 static enum tenon_status compare_bytes(const struct comparison *c, const struct tenon_diff_match *m,
                                        bool *out_equal, struct tenon_error *err)
@@ -310,8 +322,7 @@ static enum tenon_status compare_bytes(const struct comparison *c, const struct 
     *out_equal = false;
     if (m->slice_a)
         n = c->b.tensor->n_elements;
-    if (c->a.tensor->dtype != c->b.tensor->dtype ||
-        c->a.tensor->dtype_raw != c->b.tensor->dtype_raw ||
+    if (!same_dtype(&c->a, &c->b) ||
         ((c->a.tensor->flags ^ c->b.tensor->flags) & TENON_TENSOR_BIG_ENDIAN) != 0 ||
         ((c->a.tensor->flags | c->b.tensor->flags) & TENON_TENSOR_SIZE_UNKNOWN) != 0 ||
         !slice_bytes(&c->a, m, n, &off_a, &n_a) || !slice_bytes(&c->b, m, n, &off_b, &n_b) ||

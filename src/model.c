@@ -10,6 +10,9 @@
 
 #define LEAST_ROOM 16
 
+/* Tensors count their file in 16 bits. */
+#define MOST_FILES UINT16_MAX
+
 bool tenon_grow(void **array, size_t *room, size_t used, size_t item_bytes)
 {
     size_t wanted;
@@ -85,9 +88,12 @@ void tenon_model_free(struct tenon_model *model)
         tenon_mem_free(model->owned[i]);
     tenon_names_release(&model->tensor_names);
     tenon_names_release(&model->meta_names);
+    tenon_names_release(&model->dtype_names);
     tenon_mem_free(model->files);
     tenon_mem_free(model->sources);
     tenon_mem_free(model->tensors);
+    tenon_mem_free(model->dtypes);
+    tenon_mem_free(model->aliases);
     tenon_mem_free(model->metas);
     tenon_mem_free(model->repeats);
     tenon_mem_free(model->findings);
@@ -168,10 +174,12 @@ enum tenon_status tenon_model_add_file(struct tenon_model *model, struct tenon_s
                               .alignment = 1,
                               .format = ""};
 
-    if (model->n_files >= model->options.limits.shards) {
+    if (model->n_files >= model->options.limits.shards || model->n_files >= MOST_FILES) {
+        uint32_t limit = model->n_files < MOST_FILES ? model->options.limits.shards : MOST_FILES;
+
         tenon_source_free(source);
         return tenon_fail(err, TENON_ERR_LIMIT, TENON_NO_OFFSET, "more than %u files in one model",
-                          model->options.limits.shards);
+                          limit);
     }
     if (!grow_files(model)) {
         tenon_source_free(source);
@@ -315,12 +323,10 @@ enum tenon_status tenon_model_add_tensor(struct tenon_model *model,
     struct tenon_tensor t = *tensor;
     enum tenon_status st = check_tensor_limits(model, &t, err);
 
-    t.shares = t.scale = TENON_NO_INDEX;
+    t.scale = TENON_NO_INDEX;
     t.scaling = TENON_SCALING_NONE;
     t.layer = t.expert = -1;
     t.role = TENON_ROLE_NONE;
-    if (t.dtype_text.data == NULL)
-        t.dtype_text.data = "";
     if (st == TENON_OK)
         st = measure_tensor(&t, err);
     if (st == TENON_OK)
@@ -333,6 +339,40 @@ enum tenon_status tenon_model_add_tensor(struct tenon_model *model,
 struct tenon_tensor *tenon_model_edit_tensor(struct tenon_model *model, size_t i)
 {
     return &model->tensors[i];
+}
+
+static struct tenon_str name_of_dtype(const void *owner, uint32_t i)
+{
+    const struct tenon_model *model = owner;
+
+    return model->dtypes[i];
+}
+
+uint32_t tenon_model_find_dtype(const struct tenon_model *model, struct tenon_str text)
+{
+    return tenon_names_find(&model->dtype_names, text.data, text.len, model, name_of_dtype);
+}
+
+enum tenon_status tenon_model_add_dtype(struct tenon_model *model, struct tenon_str text,
+                                        uint32_t *out, struct tenon_error *err)
+{
+    uint32_t i = (uint32_t)model->n_dtypes, known = tenon_model_find_dtype(model, text);
+    char *copy;
+
+    if (known == TENON_NO_INDEX) {
+        if (!tenon_grow((void **)&model->dtypes, &model->dtype_room, i, sizeof(*model->dtypes)))
+            return tenon_fail_memory(err);
+        copy = tenon_arena_text(&model->arena, text.data, text.len);
+        if (copy == NULL)
+            return tenon_fail_memory(err);
+        model->dtypes[i] = (struct tenon_str){copy, text.len};
+        known = tenon_names_add(&model->dtype_names, i, model, name_of_dtype);
+        if (known == TENON_NO_INDEX)
+            return tenon_fail_memory(err);
+        model->n_dtypes++;
+    }
+    *out = known;
+    return TENON_OK;
 }
 
 enum tenon_status tenon_model_add_meta(struct tenon_model *model,

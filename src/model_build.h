@@ -32,14 +32,21 @@ enum tenon_status tenon_model_add_side(struct tenon_model *model, const char *pa
 struct tenon_file *tenon_model_edit_file(struct tenon_model *model, uint32_t i);
 const struct tenon_source *tenon_model_source(const struct tenon_model *model, uint32_t file);
 
-/* Adds a tensor, in file order. `tensor->dims` is copied; `name` and `dtype_text` are not. Of the
- * rest the reader sets dtype, dtype_raw, n_dims, file, offset, record_offset and flags; the core
- * works out n_elements, bytes, shares, role. LIMIT beyond the options' limits; CORRUPT when the
- * number of elements or bytes does not fit 64 bits, or is not whole blocks. */
+/* Adds a tensor, in file order. `tensor->dims` is copied; `name` is not. Of the rest the reader
+ * sets dtype, dtype_raw, n_dims, file, offset, record_offset and flags; the core works out
+ * n_elements, bytes, role, aliases. LIMIT beyond the options' limits; CORRUPT when the number of
+ * elements or bytes does not fit 64 bits, or is not whole blocks. */
 enum tenon_status tenon_model_add_tensor(struct tenon_model *model,
                                          const struct tenon_tensor *tensor,
                                          struct tenon_error *err);
 struct tenon_tensor *tenon_model_edit_tensor(struct tenon_model *model, size_t i);
+
+/* The number of a text by which a file names an unknown dtype, for dtype_raw: equal texts have the
+ * same. The first adds it (copied) where it is new, NO_MEMORY only; the second gives
+ * TENON_NO_INDEX then. */
+enum tenon_status tenon_model_add_dtype(struct tenon_model *model, struct tenon_str text,
+                                        uint32_t *out, struct tenon_error *err);
+uint32_t tenon_model_find_dtype(const struct tenon_model *model, struct tenon_str text);
 
 /* Adds a metadata pair, in file order. */
 enum tenon_status tenon_model_add_meta(struct tenon_model *model,

@@ -11,6 +11,11 @@
 
 enum { TENON_N_PARTS = TENON_PART_AUDIO + 1 };
 
+/* A tensor with TENON_TENSOR_SHARED, and the earliest one with the same bytes. */
+struct tenon_alias {
+    uint32_t tensor, first;
+};
+
 struct tenon_model {
     struct tenon_arena arena; /* names, shapes, texts */
     struct tenon_open_options options;
@@ -29,6 +34,12 @@ struct tenon_model {
     struct tenon_tensor *tensors;
     size_t n_tensors, tensor_room;
     struct tenon_names tensor_names;
+
+    struct tenon_str *dtypes; /* texts by which files name unknown ones */
+    size_t n_dtypes, dtype_room;
+    struct tenon_names dtype_names;
+    struct tenon_alias *aliases; /* by tensor */
+    size_t n_aliases, alias_room;
 
     struct tenon_meta_entry *metas;
     size_t n_metas, meta_room;

@@ -17,7 +17,7 @@ static struct tally count(const struct tenon_conversion *c)
 
         if (choice->drop)
             continue;
-        tally.shared += t->shares != TENON_NO_INDEX;
+        tally.shared += (t->flags & TENON_TENSOR_SHARED) != 0;
         tally.unpacked += choice->unpack;
         tally.groups += choice->unpack && t->scaling == TENON_SCALING_MXFP4;
         tally.cast += choice->dtype != (enum tenon_dtype)t->dtype;

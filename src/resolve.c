@@ -41,7 +41,7 @@ void tenon_model_resolve(struct tenon_model *model)
         votes[m.dialect]++;
         if (m.role == TENON_ROLE_NONE)
             continue;
-        t->role = (uint16_t)m.role;
+        t->role = (uint8_t)m.role;
         t->part = (uint8_t)m.part;
         t->layer = m.layer;
         t->expert = m.expert;

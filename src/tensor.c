@@ -1,4 +1,5 @@
 /* Reading and decoding ranges of a tensor. */
+#include <assert.h>
 #include <string.h>
 
 #include "fail.h"
@@ -20,6 +21,35 @@ struct decoder {
     tenon_decode_fn f32;
     tenon_decode_f64_fn f64;
 };
+
+static_assert(sizeof(struct tenon_tensor) <= 80, "a model may have millions of them");
+
+struct tenon_str tenon_tensor_dtype_text(const struct tenon_model *model,
+                                         const struct tenon_tensor *tensor)
+{
+    if (tensor->dtype != TENON_DTYPE_UNKNOWN || tensor->dtype_raw >= model->n_dtypes)
+        return (struct tenon_str){"", 0};
+    return model->dtypes[tensor->dtype_raw];
+}
+
+const struct tenon_tensor *tenon_tensor_shares(const struct tenon_model *model,
+                                               const struct tenon_tensor *tensor)
+{
+    uint32_t i = (uint32_t)(tensor - model->tensors);
+    size_t low = 0, high = model->n_aliases;
+
+    if ((tensor->flags & TENON_TENSOR_SHARED) == 0)
+        return NULL;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (model->aliases[middle].tensor < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &model->tensors[model->aliases[low].first];
+}
 
 enum tenon_status tenon_tensor_read(const struct tenon_model *model,
                                     const struct tenon_tensor *tensor, uint64_t off, void *buf,

@@ -46,8 +46,9 @@ static int compare_pointers(const void *a, const void *b)
                           *(const struct tenon_tensor *const *)b);
 }
 
-/* Tensor `b` comes after `a` in place: the same range is an alias, a common part a fault. Both can
- * be read all the same, so both are findings; a format that refuses them does so itself. */
+/* Tensor `b` comes after `a` in place, and so in the model where the range is the same: that is an
+ * alias, a common part a fault. Both can be read all the same, so both are findings; a format that
+ * refuses them does so itself. `a` is the first of its range: only a longer one takes its place. */
 static enum tenon_status check_pair(struct tenon_model *model, struct tenon_tensor *a,
                                     struct tenon_tensor *b, struct tenon_error *err)
 {
@@ -56,13 +57,16 @@ static enum tenon_status check_pair(struct tenon_model *model, struct tenon_tens
     if (a->file != b->file || b->bytes == 0 || a->bytes == 0 || b->offset >= a->offset + a->bytes)
         return TENON_OK;
     if (a->offset == b->offset && a->bytes == b->bytes) {
-        struct tenon_tensor *first = a < b ? a : b, *later = a < b ? b : a;
+        struct tenon_alias alias = {(uint32_t)(b - model->tensors), (uint32_t)(a - model->tensors)};
 
-        later->shares =
-            first->shares != TENON_NO_INDEX ? first->shares : (uint32_t)(first - model->tensors);
-        st = tenon_model_find_fault(model, "alias", later->file, later->record_offset,
-                                    later->name.data, later->name.len,
-                                    "has the same bytes in the file as tensor %u", later->shares);
+        if (!tenon_grow((void **)&model->aliases, &model->alias_room, model->n_aliases,
+                        sizeof(alias)))
+            return tenon_fail_memory(err);
+        model->aliases[model->n_aliases++] = alias;
+        b->flags |= TENON_TENSOR_SHARED;
+        st = tenon_model_find_fault(model, "alias", b->file, b->record_offset, b->name.data,
+                                    b->name.len, "has the same bytes in the file as tensor %u",
+                                    alias.first);
         return st == TENON_OK ? st : tenon_fail_memory(err);
     }
     st = tenon_model_find_fault(model, "overlap", b->file, b->record_offset, b->name.data,
@@ -102,6 +106,13 @@ static bool is_sorted(const struct tenon_model *model)
     return true;
 }
 
+static int compare_aliases(const void *a, const void *b)
+{
+    const struct tenon_alias *x = a, *y = b;
+
+    return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
+}
+
 static enum tenon_status check_places(struct tenon_model *model, struct tenon_error *err)
 {
     struct tenon_tensor **by_place;
@@ -117,6 +128,8 @@ static enum tenon_status check_places(struct tenon_model *model, struct tenon_er
     qsort(by_place, model->n_tensors, sizeof(struct tenon_tensor *), compare_pointers);
     st = check_overlaps(model, by_place, err);
     tenon_mem_free(by_place);
+    if (model->n_aliases != 0)
+        qsort(model->aliases, model->n_aliases, sizeof(*model->aliases), compare_aliases);
     return st;
 }
 

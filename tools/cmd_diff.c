@@ -45,8 +45,8 @@ static void write_json_pair(struct tenon_json *json, const struct answer *r,
     tenon_json_object(json, NULL);
     tenon_json_str(json, "a", a->name);
     tenon_json_str(json, "b", b->name);
-    tenon_tool_dtype_json(json, "dtype_a", a);
-    tenon_tool_dtype_json(json, "dtype_b", b);
+    tenon_tool_dtype_json(json, "dtype_a", r->a, a);
+    tenon_tool_dtype_json(json, "dtype_b", r->b, b);
     tenon_tool_shape_json(json, "shape_a", a);
     tenon_tool_shape_json(json, "shape_b", b);
     tenon_json_text(json, "conversion", tenon_diff_change_name(p->change));
@@ -140,8 +140,8 @@ static void add_pair(struct tenon_table *table, const struct answer *r,
 
     tenon_table_cell(table, "%s", p->equal_values ? "=" : "!");
     tenon_table_safe(table, a->name.data, a->name.len);
-    tenon_tool_dtype_cell(table, a);
-    tenon_tool_dtype_cell(table, b);
+    tenon_tool_dtype_cell(table, r->a, a);
+    tenon_tool_dtype_cell(table, r->b, b);
     if (!p->compared) {
         tenon_table_cell(table, "%s", p->equal_shape ? "values unknown" : "shapes differ");
         for (int i = 0; i < 3; i++)

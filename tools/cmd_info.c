@@ -68,7 +68,7 @@ static size_t part_of(const struct tenon_tensor *t)
 static void add_share(struct share *share, const struct tenon_tensor *t)
 {
     share->tensors++;
-    if (t->shares != TENON_NO_INDEX)
+    if ((t->flags & TENON_TENSOR_SHARED) != 0)
         return;
     share->parameters += t->n_elements;
     share->bytes += t->bytes;

@@ -195,7 +195,7 @@ static void write_tensor(struct tenon_json *json, const struct listing *l, size_
 
     tenon_json_object(json, NULL);
     tenon_json_str(json, "name", t->name);
-    tenon_tool_dtype_json(json, "dtype", t);
+    tenon_tool_dtype_json(json, "dtype", l->model, t);
     tenon_tool_shape_json(json, "shape", t);
     tenon_json_u64(json, "parameters", t->n_elements);
     if ((t->flags & TENON_TENSOR_SIZE_UNKNOWN) != 0)
@@ -208,8 +208,8 @@ static void write_tensor(struct tenon_json *json, const struct listing *l, size_
                     t->role != TENON_ROLE_NONE ? tenon_tensor_role_name(t, role, sizeof(role))
                                                : NULL);
     tenon_json_known(json, "layer", t->layer);
-    if (t->shares != TENON_NO_INDEX)
-        tenon_json_str(json, "shares", tenon_model_tensor(l->model, t->shares)->name);
+    if ((t->flags & TENON_TENSOR_SHARED) != 0)
+        tenon_json_str(json, "shares", tenon_tensor_shares(l->model, t)->name);
     else
         tenon_json_null(json, "shares");
     write_stats(json, l->stats != NULL ? &l->stats[i] : NULL);
@@ -285,8 +285,8 @@ static void add_places(struct tenon_table *table, const struct listing *l,
         tenon_table_cell(table, "%d", (int)t->layer);
     else
         tenon_table_cell(table, "%s", "");
-    if (t->shares != TENON_NO_INDEX) {
-        struct tenon_str name = tenon_model_tensor(l->model, t->shares)->name;
+    if ((t->flags & TENON_TENSOR_SHARED) != 0) {
+        struct tenon_str name = tenon_tensor_shares(l->model, t)->name;
 
         tenon_table_safe(table, name.data, name.len);
     } else {
@@ -299,7 +299,7 @@ static void add_row(struct tenon_table *table, const struct listing *l, size_t i
     const struct tenon_tensor *t = tenon_model_tensor(l->model, l->indices[i]);
 
     tenon_table_safe(table, t->name.data, t->name.len);
-    tenon_tool_dtype_cell(table, t);
+    tenon_tool_dtype_cell(table, l->model, t);
     tenon_tool_shape_cell(table, t);
     if ((t->flags & TENON_TENSOR_SIZE_UNKNOWN) != 0)
         tenon_table_cell(table, "-");

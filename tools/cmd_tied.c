@@ -17,8 +17,10 @@ static const struct tenon_opt options[] = {
              "of it"},
 };
 
+/* `hash` may be NULL. */
 static void write_json_matrix(struct tenon_json *json, const char *key,
-                              const struct tenon_tensor *t, bool has_hash, const uint64_t hash[2])
+                              const struct tenon_model *model, const struct tenon_tensor *t,
+                              const uint64_t hash[2])
 {
     if (t == NULL) {
         tenon_json_null(json, key);
@@ -26,9 +28,9 @@ static void write_json_matrix(struct tenon_json *json, const char *key,
     }
     tenon_json_object(json, key);
     tenon_json_str(json, "name", t->name);
-    tenon_tool_dtype_json(json, "dtype", t);
+    tenon_tool_dtype_json(json, "dtype", model, t);
     tenon_tool_shape_json(json, "shape", t);
-    if (has_hash)
+    if (hash != NULL)
         tenon_json_hash(json, "xxh3", hash[0], hash[1]);
     else
         tenon_json_null(json, "xxh3");
@@ -90,8 +92,9 @@ static void write_json(struct tenon_tool *tool, const struct tenon_model *model,
         tenon_json_bool(&json, "declared", t->declared == TENON_YES);
     tenon_json_text(&json, "declared_by", t->declared_by);
     tenon_json_bool(&json, "consistent", t->consistent);
-    write_json_matrix(&json, "input", t->input, t->has_input_hash, t->input_hash);
-    write_json_matrix(&json, "output", t->output, t->has_output_hash, t->output_hash);
+    write_json_matrix(&json, "input", model, t->input, t->has_input_hash ? t->input_hash : NULL);
+    write_json_matrix(&json, "output", model, t->output,
+                      t->has_output_hash ? t->output_hash : NULL);
     write_json_evidence(&json, &t->evidence);
     tenon_json_object(&json, "saving");
     tenon_json_u64(&json, "bytes", t->saving_bytes);
@@ -134,8 +137,10 @@ static void write_verdict(struct tenon_tool *tool, const struct tenon_tying *t)
                      tenon_verdict_name(t->verdict), tenon_verdict_meaning(t->verdict));
 }
 
-static void add_matrix(struct tenon_table *table, const char *label, const struct tenon_tensor *t,
-                       bool has_hash, const uint64_t hash[2])
+/* `hash` may be NULL. */
+static void add_matrix(struct tenon_table *table, const char *label,
+                       const struct tenon_model *model, const struct tenon_tensor *t,
+                       const uint64_t hash[2])
 {
     tenon_table_cell(table, "%s", label);
     if (t == NULL) {
@@ -145,24 +150,25 @@ static void add_matrix(struct tenon_table *table, const char *label, const struc
         return;
     }
     tenon_table_safe(table, t->name.data, t->name.len);
-    tenon_tool_dtype_cell(table, t);
+    tenon_tool_dtype_cell(table, model, t);
     tenon_tool_shape_cell(table, t);
-    if (has_hash)
+    if (hash != NULL)
         tenon_table_cell(table, "%016llx%016llx", (unsigned long long)hash[0],
                          (unsigned long long)hash[1]);
     else
         tenon_table_cell(table, "%s", "");
 }
 
-static void write_matrices(struct tenon_tool *tool, const struct tenon_tying *t)
+static void write_matrices(struct tenon_tool *tool, const struct tenon_model *model,
+                           const struct tenon_tying *t)
 {
     struct tenon_table table;
 
     tenon_table_init(&table);
     for (int i = 0; i < 5; i++)
         tenon_table_column(&table, "", false);
-    add_matrix(&table, "Input     ", t->input, t->has_input_hash, t->input_hash);
-    add_matrix(&table, "Output    ", t->output, t->has_output_hash, t->output_hash);
+    add_matrix(&table, "Input     ", model, t->input, t->has_input_hash ? t->input_hash : NULL);
+    add_matrix(&table, "Output    ", model, t->output, t->has_output_hash ? t->output_hash : NULL);
     tenon_table_print(&table, &tool->out, &tool->term, 0);
     tenon_table_release(&table);
 }
@@ -302,7 +308,7 @@ static enum tenon_status write_text(struct tenon_tool *tool, const struct tenon_
     enum tenon_status st = TENON_OK;
 
     write_verdict(tool, t);
-    write_matrices(tool, t);
+    write_matrices(tool, model, t);
     write_evidence(tool, &t->evidence);
     write_declared(tool, t);
     write_loaders(tool, t);

@@ -30,11 +30,14 @@ static const char *const steps[] = {
 static const char *dtype_text(const struct tenon_plan_tensor *t, char *buf, size_t size)
 {
     const struct tenon_plan_source *s = t->sources;
+    struct tenon_str text = {"", 0};
 
     if (t->dtype != TENON_DTYPE_UNKNOWN)
         return tenon_dtype_name(t->dtype);
-    if (t->n_sources > 0 && s->model != NULL && s->tensor->dtype_text.len > 0)
-        snprintf(buf, size, "%.*s", (int)s->tensor->dtype_text.len, s->tensor->dtype_text.data);
+    if (t->n_sources > 0 && s->model != NULL)
+        text = tenon_tensor_dtype_text(s->model, s->tensor);
+    if (text.len > 0)
+        snprintf(buf, size, "%.*s", (int)text.len, text.data);
     else
         snprintf(buf, size, "type %u", t->dtype_raw);
     return buf;
@@ -72,7 +75,7 @@ static void write_json_source(struct tenon_json *json, const struct tenon_plan_s
     } else {
         tenon_json_text(json, "path", source_path(s));
         tenon_json_str(json, "name", s->tensor->name);
-        tenon_tool_dtype_json(json, "dtype", s->tensor);
+        tenon_tool_dtype_json(json, "dtype", s->model, s->tensor);
         tenon_json_bool(json, "scaled", s->logical);
         tenon_json_u64(json, "first_row", s->first_row);
         if (s->n_rows == UINT64_MAX)
@@ -253,7 +256,7 @@ static void write_origin(struct tenon_out *out, const struct tenon_plan *plan,
 static void add_tensor_row(struct tenon_table *table, const struct tenon_plan *plan,
                            const struct tenon_plan_tensor *t)
 {
-    struct tenon_tensor shape = {.n_dims = t->n_dims, .dims = t->dims};
+    struct tenon_tensor shape = {.n_dims = (uint8_t)t->n_dims, .dims = t->dims};
     struct tenon_out origin;
     char buf[64];
 

@@ -184,10 +184,13 @@ void tenon_tool_shape_json(struct tenon_json *json, const char *key,
     tenon_json_end(json);
 }
 
-void tenon_tool_dtype_cell(struct tenon_table *table, const struct tenon_tensor *tensor)
+void tenon_tool_dtype_cell(struct tenon_table *table, const struct tenon_model *model,
+                           const struct tenon_tensor *tensor)
 {
-    if (tensor->dtype == TENON_DTYPE_UNKNOWN && tensor->dtype_text.len > 0)
-        tenon_table_safe(table, tensor->dtype_text.data, tensor->dtype_text.len);
+    struct tenon_str text = tenon_tensor_dtype_text(model, tensor);
+
+    if (text.len > 0)
+        tenon_table_safe(table, text.data, text.len);
     else if (tensor->dtype == TENON_DTYPE_UNKNOWN)
         tenon_table_cell(table, "type %u", tensor->dtype_raw);
     else
@@ -195,12 +198,13 @@ void tenon_tool_dtype_cell(struct tenon_table *table, const struct tenon_tensor 
 }
 
 void tenon_tool_dtype_json(struct tenon_json *json, const char *key,
-                           const struct tenon_tensor *tensor)
+                           const struct tenon_model *model, const struct tenon_tensor *tensor)
 {
+    struct tenon_str text = tenon_tensor_dtype_text(model, tensor);
     char number[24];
 
-    if (tensor->dtype == TENON_DTYPE_UNKNOWN && tensor->dtype_text.len > 0) {
-        tenon_json_str(json, key, tensor->dtype_text);
+    if (text.len > 0) {
+        tenon_json_str(json, key, text);
         return;
     }
     snprintf(number, sizeof(number), "type %u", tensor->dtype_raw);

@@ -107,9 +107,10 @@ void tenon_tool_shape_json(struct tenon_json *json, const char *key,
                            const struct tenon_tensor *tensor);
 
 /* The name of a tensor's dtype: of the row, or what the file called it. */
-void tenon_tool_dtype_cell(struct tenon_table *table, const struct tenon_tensor *tensor);
-void tenon_tool_dtype_json(struct tenon_json *json, const char *key,
+void tenon_tool_dtype_cell(struct tenon_table *table, const struct tenon_model *model,
                            const struct tenon_tensor *tensor);
+void tenon_tool_dtype_json(struct tenon_json *json, const char *key,
+                           const struct tenon_model *model, const struct tenon_tensor *tensor);
 
 /* The members of a finding, as an object in an array; `path` NULL leaves that member out. */
 void tenon_tool_finding_json(struct tenon_json *json, const struct tenon_finding *finding,

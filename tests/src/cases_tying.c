@@ -17,7 +17,7 @@ static struct tenon_tensor tensor_of(const char *name, enum tenon_dtype dtype, c
                                      uint32_t n_dims)
 {
     return (struct tenon_tensor){
-        .name = {name, strlen(name)}, .dims = dims, .n_dims = n_dims, .dtype = (uint16_t)dtype};
+        .name = {name, strlen(name)}, .dims = dims, .n_dims = n_dims, .dtype = (uint8_t)dtype};
 }
 
 /* --- tying: models of which only the shapes count, in a file without a single block --- */

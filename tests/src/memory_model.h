@@ -26,7 +26,7 @@ static inline struct tenon_tensor describe(const char *name, enum tenon_dtype dt
                                            uint64_t offset, const uint64_t *dims)
 {
     struct tenon_tensor t = {.name = {name, strlen(name)},
-                             .dtype = (uint16_t)dtype,
+                             .dtype = (uint8_t)dtype,
                              .offset = offset,
                              .dims = dims,
                              .record_offset = 1000 + offset};

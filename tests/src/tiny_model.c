@@ -26,7 +26,7 @@ void tiny_add(struct tiny_model *tiny, const char *name, enum tenon_dtype dtype,
         .dims = rows != 0 ? dims : dims + 1,
         .n_dims = rows != 0 ? 2 : 1,
         .offset = tiny->used,
-        .dtype = (uint16_t)dtype,
+        .dtype = (uint8_t)dtype,
     };
 
     tensor.name.len = strlen(name);

@@ -26,7 +26,7 @@ struct tenon_limits {
     uint32_t dims;               /* of one tensor (default 8) */
     uint32_t nesting;            /* of arrays in metadata (default 4) */
     uint32_t json_depth;         /* of nested JSON values (default 128) */
-    uint32_t shards;             /* of a set (default 10,000) */
+    uint32_t shards;             /* of a set (default 10,000, never more than 65,535) */
 };
 
 struct tenon_open_options {

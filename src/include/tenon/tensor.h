@@ -32,9 +32,10 @@ enum tenon_tensor_flags {
     TENON_TENSOR_BIAS = 1u << 0,         /* the bias that goes with the role */
     TENON_TENSOR_SIZE_UNKNOWN = 1u << 1, /* unknown dtype: `bytes` is 0 and means nothing */
     TENON_TENSOR_BIG_ENDIAN = 1u << 2,   /* multi-byte fields of the payload are big-endian */
-    TENON_TENSOR_SIZE_DERIVED = 1u << 3  /* unknown dtype: `bytes` is what the header says, or else
+    TENON_TENSOR_SIZE_DERIVED = 1u << 3, /* unknown dtype: `bytes` is what the header says, or else
                                           * reaches to the next payload or the end of the file,
                                           * padding included */
+    TENON_TENSOR_SHARED = 1u << 4        /* an earlier tensor has the same bytes of the file */
 };
 
 /* How the stored codes of a tensor become values together with a tensor of scales beside it
@@ -48,28 +49,37 @@ enum tenon_scaling {
     TENON_SCALING_MISFIT = 5  /* scales that fit none of these: the values cannot be known */
 };
 
-/* A view, borrowed from the model; the strings and arrays in it live as long as the model. */
+/* A view, borrowed from the model; the strings and arrays in it live as long as the model. 80 bytes
+ * without a hole: a model may have millions. What few tensors have is asked for by a function. */
 struct tenon_tensor {
     struct tenon_str name;
-    struct tenon_str dtype_text; /* what the file called an unknown dtype; else empty */
-    const uint64_t *dims;        /* outermost first; NULL when n_dims is 0 */
-    uint64_t n_elements;         /* product of dims, 1 for a scalar */
-    uint64_t bytes;              /* of the payload, without padding */
-    uint64_t offset;             /* absolute in file `file` */
-    uint64_t record_offset;      /* where the descriptor stands in that file */
-    uint32_t n_dims;
-    uint32_t file;      /* index into the model's files */
-    uint32_t shares;    /* earlier tensor with the same byte range, or TENON_NO_INDEX */
-    uint32_t scale;     /* the tensor of its scales, or TENON_NO_INDEX */
-    uint32_t dtype_raw; /* the number or hash by which the file named the dtype */
+    const uint64_t *dims;   /* outermost first; NULL when n_dims is 0 */
+    uint64_t n_elements;    /* product of dims, 1 for a scalar */
+    uint64_t bytes;         /* of the payload, without padding */
+    uint64_t offset;        /* absolute in file `file` */
+    uint64_t record_offset; /* where the descriptor stands in that file */
+    uint32_t scale;         /* the tensor of its scales, or TENON_NO_INDEX */
+    uint32_t dtype_raw; /* the number by which the file named the dtype; where files name it by a
+                         * text, of an unknown one: that of the text in this model */
     int32_t layer;      /* -1 outside layers */
     int32_t expert;     /* -1 when not one of several experts */
-    uint16_t dtype;     /* enum tenon_dtype */
-    uint16_t role;      /* enum tenon_role */
+    uint16_t file;      /* index into the model's files */
+    uint8_t dtype;      /* enum tenon_dtype */
+    uint8_t role;       /* enum tenon_role */
     uint8_t part;       /* enum tenon_part */
     uint8_t flags;      /* enum tenon_tensor_flags */
     uint8_t scaling;    /* enum tenon_scaling */
+    uint8_t n_dims;
 };
+
+/* What the file called an unknown dtype; empty for a known one and for one that it gave a number.
+ * `tensor` is one of the model, or describes an entry of its files in the same way. */
+TENON_API struct tenon_str tenon_tensor_dtype_text(const struct tenon_model *model,
+                                                   const struct tenon_tensor *tensor);
+
+/* The earliest tensor with the same byte range, or NULL. `tensor` is one of the model. */
+TENON_API const struct tenon_tensor *tenon_tensor_shares(const struct tenon_model *model,
+                                                         const struct tenon_tensor *tensor);
 
 /* The bare word of a role, "attn_q"; "" for TENON_ROLE_NONE and numbers that are not in the list.
  */
