@@ -70,8 +70,11 @@ static void put_header(struct tenon_gguf_out *out, const struct tenon_gguf_layou
     tenon_gguf_put_int(out, l->file->n_metas, 8);
     for (size_t i = 0; i < l->file->n_metas; i++)
         tenon_gguf_put_pair(out, &l->file->metas[i]);
-    for (size_t i = 0; i < l->n; i++)
-        put_record(out, &l->tensors[i], l->places[i]);
+    for (size_t i = 0; i < l->n; i++) {
+        const struct tenon_plan_tensor t = tenon_plan_tensor(l->plan, l->first + i);
+
+        put_record(out, &t, l->places[i]);
+    }
 }
 
 /* --- what can be written --- */
@@ -86,7 +89,7 @@ static enum tenon_status fail_tensor(const struct tenon_plan_tensor *t, enum ten
 /* Whether the tensor is written as a GGUF file has it already. */
 static bool is_copy_of_gguf(const struct tenon_plan *plan, const struct tenon_plan_tensor *t)
 {
-    const struct tenon_plan_source *source = t->sources;
+    const struct tenon_plan_source *source = tenon_plan_sources(t);
 
     return t->n_sources == 1 && source->model != NULL && tenon_plan_tensor_is_copy(plan, t) &&
            strcmp(tenon_model_file(source->model, source->tensor->file)->format,
@@ -138,8 +141,9 @@ static enum tenon_status check_type(const struct tenon_gguf_layout *l,
 static bool crosses_order(const struct tenon_plan_file *file, const struct tenon_plan_tensor *t)
 {
     for (size_t i = 0; i < t->n_sources; i++)
-        if (t->sources[i].model != NULL &&
-            ((t->sources[i].tensor->flags & TENON_TENSOR_BIG_ENDIAN) != 0) != file->big_endian)
+        if (tenon_plan_sources(t)[i].model != NULL &&
+            ((tenon_plan_sources(t)[i].tensor->flags & TENON_TENSOR_BIG_ENDIAN) != 0) !=
+                file->big_endian)
             return true;
     return false;
 }
@@ -163,11 +167,13 @@ static enum tenon_status check_tensors(const struct tenon_gguf_layout *l, struct
     enum tenon_status st = TENON_OK;
 
     for (size_t i = 0; st == TENON_OK && i < l->n; i++) {
-        st = check_type(l, &l->tensors[i], err);
+        const struct tenon_plan_tensor t = tenon_plan_tensor(l->plan, l->first + i);
+
+        st = check_type(l, &t, err);
         if (st == TENON_OK)
-            st = check_shape(l, &l->tensors[i], err);
+            st = check_shape(l, &t, err);
         if (st == TENON_OK)
-            st = check_order(l, &l->tensors[i], err);
+            st = check_order(l, &t, err);
     }
     return st;
 }
@@ -175,18 +181,20 @@ static enum tenon_status check_tensors(const struct tenon_gguf_layout *l, struct
 /* Long names are allowed by the specification; the loader stops at them. */
 static enum tenon_status note_long_names(const struct tenon_gguf_layout *l, struct tenon_error *err)
 {
-    const struct tenon_plan_tensor *first = NULL;
+    struct tenon_str first = {"", 0};
     char name[TENON_ERROR_SUBJECT_BYTES];
     size_t n = 0;
 
     for (size_t i = 0; i < l->n; i++) {
-        if (l->tensors[i].name.len < TENON_GGUF_LOADER_NAME_BYTES)
+        struct tenon_str long_name = tenon_plan_name(l->plan, l->first + i);
+
+        if (long_name.len < TENON_GGUF_LOADER_NAME_BYTES)
             continue;
-        first = n++ == 0 ? &l->tensors[i] : first;
+        first = n++ == 0 ? long_name : first;
     }
     if (n == 0)
         return TENON_OK;
-    tenon_text_sanitise(name, sizeof(name), first->name.data, first->name.len);
+    tenon_text_sanitise(name, sizeof(name), first.data, first.len);
     return tenon_plan_add_note(l->plan, err,
                                "%zu names of more than %d bytes, first '%s': llama.cpp does not "
                                "open a file with such names",
@@ -341,7 +349,8 @@ static enum tenon_status finish(struct tenon_gguf_layout *l, struct tenon_error 
     l->file->head = out.bytes;
     l->file->head_bytes = header;
     for (size_t i = 0; i < l->n; i++)
-        l->tensors[i].offset = start + l->places[i]; /* fits: before the file's end */
+        l->plan->tensors[l->first + i].offset =
+            start + l->places[i]; /* fits: before the file's end */
     for (size_t i = l->first_rest; i < l->plan->n_rests; i++)
         l->plan->rests[i].offset += start; /* fits: the same */
     return TENON_OK;
@@ -351,11 +360,9 @@ enum tenon_status tenon_gguf_layout(struct tenon_plan *plan, uint32_t file, stru
 {
     struct tenon_gguf_layout l = {
         .plan = plan, .file = &plan->files[file], .first_rest = plan->n_rests};
-    size_t first;
     enum tenon_status st;
 
-    tenon_plan_tensors_of(plan, file, &first, &l.n);
-    l.tensors = l.n > 0 ? plan->tensors + first : NULL;
+    tenon_plan_tensors_of(plan, file, &l.first, &l.n);
     st = settle_version(l.file, err);
     if (st == TENON_OK)
         st = settle_alignment(&l, err);

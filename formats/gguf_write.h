@@ -24,8 +24,7 @@ void tenon_gguf_put_string(struct tenon_gguf_out *out, struct tenon_str str);
 struct tenon_gguf_layout {
     struct tenon_plan *plan;
     struct tenon_plan_file *file;
-    struct tenon_plan_tensor *tensors; /* those of the file */
-    size_t n;
+    size_t first, n; /* the tensors of the file in the plan */
     uint64_t alignment;
     uint64_t *places;    /* of each payload, relative to the start of the data */
     uint64_t data_bytes; /* from there to the end of the file */

@@ -61,11 +61,13 @@ struct placing {
     uint64_t behind_offset, behind_bytes;
 };
 
-static enum tenon_status fail_place(const struct tenon_plan_tensor *t, struct tenon_error *err)
+static enum tenon_status fail_place(const struct placing *p, size_t i, struct tenon_error *err)
 {
+    struct tenon_str name = tenon_plan_name(p->l->plan, p->l->first + i);
+
     tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
                "its payload would end beyond 64 bits");
-    tenon_fail_subject(err, "tensor", t->name.data, t->name.len);
+    tenon_fail_subject(err, "tensor", name.data, name.len);
     return TENON_ERR_CANNOT_REPRESENT;
 }
 
@@ -73,13 +75,12 @@ static enum tenon_status fail_place(const struct tenon_plan_tensor *t, struct te
 static enum tenon_status put_payload(struct placing *p, size_t tensor, uint64_t place,
                                      struct tenon_error *err)
 {
-    const struct tenon_plan_tensor *t = &p->l->tensors[tensor];
-    uint64_t end;
+    uint64_t bytes = tenon_plan_tensor_bytes(p->l->plan, p->l->first + tensor), end;
 
-    if (!tenon_u64_add(&end, place, t->bytes))
-        return fail_place(t, err);
+    if (!tenon_u64_add(&end, place, bytes))
+        return fail_place(p, tensor, err);
     p->l->places[tensor] = place;
-    if (t->bytes != 0 && end > p->reach)
+    if (bytes != 0 && end > p->reach)
         p->reach = end;
     return TENON_OK;
 }
@@ -91,7 +92,7 @@ static enum tenon_status put_next(struct placing *p, size_t tensor, uint64_t gap
     uint64_t place;
 
     if (!tenon_u64_align(&place, p->reach, p->l->alignment) || !tenon_u64_add(&place, place, gap))
-        return fail_place(&p->l->tensors[tensor], err);
+        return fail_place(p, tensor, err);
     return put_payload(p, tensor, place, err);
 }
 
@@ -102,7 +103,7 @@ static enum tenon_status place_anew(struct placing *p, struct tenon_error *err)
     for (size_t i = 0; st == TENON_OK && i < p->l->n; i++)
         st = put_next(p, i, 0, err);
     if (st == TENON_OK && !tenon_u64_align(&p->l->data_bytes, p->reach, p->l->alignment))
-        st = fail_place(&p->l->tensors[p->l->n - 1], err);
+        st = fail_place(p, p->l->n - 1, err);
     return st;
 }
 
@@ -200,7 +201,7 @@ static size_t find_payload(const struct origin *o, const struct tenon_tensor *t)
 /* Whether the tensor has the size and type of a payload of a file with the same alignment. */
 static bool may_keep(const struct tenon_gguf_layout *l, const struct tenon_plan_tensor *t)
 {
-    const struct tenon_plan_source *source = t->sources;
+    const struct tenon_plan_source *source = tenon_plan_sources(t);
     const struct tenon_file *file;
 
     if (t->n_sources != 1 || source->model == NULL || t->bytes != source->tensor->bytes)
@@ -215,18 +216,18 @@ static enum tenon_status list_items(struct placing *p, struct tenon_error *err)
     enum tenon_status st = TENON_OK;
 
     for (size_t i = 0; st == TENON_OK && i < p->l->n; i++) {
-        const struct tenon_plan_tensor *t = &p->l->tensors[i];
+        const struct tenon_plan_tensor t = tenon_plan_tensor(p->l->plan, p->l->first + i);
         struct item *item = &p->items[p->n_items];
 
-        if (t->bytes == 0)
+        if (t.bytes == 0)
             continue;
         p->n_items++;
         *item = (struct item){.tensor = i, .origin = NO_ORIGIN};
-        if (!may_keep(p->l, t))
+        if (!may_keep(p->l, &t))
             continue;
-        st = find_origin(p, t->sources, &item->origin, err);
+        st = find_origin(p, tenon_plan_sources(&t), &item->origin, err);
         if (st == TENON_OK)
-            item->payload = find_payload(&p->origins[item->origin], t->sources->tensor);
+            item->payload = find_payload(&p->origins[item->origin], tenon_plan_sources(&t)->tensor);
     }
     return st;
 }
@@ -252,7 +253,7 @@ static void keep(struct placing *p, struct item *item)
 
 static bool has_own_name(const struct placing *p, const struct item *item)
 {
-    struct tenon_str name = p->l->tensors[item->tensor].name;
+    struct tenon_str name = tenon_plan_name(p->l->plan, p->l->first + item->tensor);
     const struct tenon_tensor *old = payload_of(p, item)->tensor;
 
     return name.len == old->name.len && memcmp(name.data, old->name.data, name.len) == 0;
@@ -444,7 +445,7 @@ static enum tenon_status place_end(struct placing *p, struct tenon_error *err)
     if (!(same && p->behind->end == p->behind_offset
               ? tenon_u64_add(&end, p->reach, p->behind_bytes)
               : tenon_u64_align(&end, p->reach, p->l->alignment)))
-        return fail_place(&p->l->tensors[last->tensor], err);
+        return fail_place(p, last->tensor, err);
     p->l->data_bytes = end;
     return fill_gap(p, last, end, p->reach, 0, err);
 }
@@ -458,13 +459,14 @@ static enum tenon_status place_empty(struct placing *p, struct tenon_error *err)
     size_t origin;
 
     if (!tenon_u64_align(&next, p->reach, p->l->alignment))
-        return fail_place(&p->l->tensors[p->l->n - 1], err);
+        return fail_place(p, p->l->n - 1, err);
     for (size_t i = p->l->n; st == TENON_OK && i > 0; i--) {
-        const struct tenon_plan_tensor *t = &p->l->tensors[i - 1];
-        bool old = may_keep(p->l, t);
-        uint64_t offset = old ? t->sources->tensor->offset : 0, expected = old_next;
+        const struct tenon_plan_tensor t = tenon_plan_tensor(p->l->plan, p->l->first + i - 1);
+        const struct tenon_plan_source *source = tenon_plan_sources(&t);
+        bool old = may_keep(p->l, &t);
+        uint64_t offset = old ? source->tensor->offset : 0, expected = old_next;
 
-        if (t->bytes != 0) {
+        if (t.bytes != 0) {
             next = p->l->places[i - 1];
             old_next = old ? offset : old_next;
             continue;
@@ -472,14 +474,13 @@ static enum tenon_status place_empty(struct placing *p, struct tenon_error *err)
         p->l->places[i - 1] = next;
         if (!old)
             continue;
-        st = find_origin(p, t->sources, &origin, err);
+        st = find_origin(p, source, &origin, err);
         if (st == TENON_OK &&
             (old_next != 0 ||
              tenon_u64_align(&expected, p->origins[origin].end, p->l->alignment)) &&
             offset != expected)
             p->l->places[i - 1] =
-                offset -
-                tenon_model_file(t->sources->model, t->sources->tensor->file)->header_bytes;
+                offset - tenon_model_file(source->model, source->tensor->file)->header_bytes;
     }
     return st;
 }

@@ -1,11 +1,11 @@
 #include "hf_edit_index.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "fail.h"
 #include "json_edit.h"
 #include "names.h"
+#include "sort.h"
 
 /* An index that is being edited. */
 struct edit {
@@ -22,7 +22,7 @@ struct edit {
 
 static struct tenon_str name_of(const void *owner, uint32_t i)
 {
-    return ((const struct tenon_plan *)owner)->tensors[i].name;
+    return tenon_plan_name(owner, i);
 }
 
 static int compare_str(struct tenon_str a, struct tenon_str b)
@@ -82,12 +82,12 @@ static uint64_t count_elements(const struct tenon_plan_tensor *t)
 static void measure(struct edit *e)
 {
     for (size_t i = 0; i < e->plan->n_tensors; i++) {
-        const struct tenon_plan_tensor *t = &e->plan->tensors[i];
-        const struct tenon_tensor *old = tenon_model_find(e->model, t->name.data, t->name.len);
+        const struct tenon_plan_tensor t = tenon_plan_tensor(e->plan, i);
+        const struct tenon_tensor *old = tenon_model_find(e->model, t.name.data, t.name.len);
 
-        add(&e->bytes, t->bytes);
-        add(&e->elements, count_elements(t));
-        if (old != NULL && ((old->flags & TENON_TENSOR_SHARED) == 0 || !t->apart)) {
+        add(&e->bytes, t.bytes);
+        add(&e->elements, count_elements(&t));
+        if (old != NULL && ((old->flags & TENON_TENSOR_SHARED) == 0 || !t.apart)) {
             add(&e->old_bytes, old->bytes);
             add(&e->old_elements, old->n_elements);
         }
@@ -128,9 +128,9 @@ static enum tenon_status change_sum(struct edit *e, const char *key, uint64_t ne
 /* --- the map --- */
 
 /* The name of the file that a tensor goes to. */
-static struct tenon_str file_of(const struct edit *e, const struct tenon_plan_tensor *t)
+static struct tenon_str file_of(const struct edit *e, uint32_t tensor)
 {
-    const char *path = e->plan->files[t->file].path;
+    const char *path = e->plan->files[e->plan->tensors[tensor].file].path;
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
 
@@ -138,20 +138,21 @@ static struct tenon_str file_of(const struct edit *e, const struct tenon_plan_te
 }
 
 /* A pair that stays: perhaps in another file. */
-static enum tenon_status change_file(struct edit *e, size_t i, const struct tenon_plan_tensor *t,
+static enum tenon_status change_file(struct edit *e, size_t i, uint32_t tensor,
                                      struct tenon_error *err)
 {
     const struct tenon_json_member *m = &e->map.members[i];
     struct tenon_json_token token = {.type = TENON_JSON_STRING};
     struct tenon_json_change change = {{NULL, 0}, {NULL, 0}};
-    const char *slash = strrchr(e->plan->files[t->file].path, '/');
+    const char *path = e->plan->files[e->plan->tensors[tensor].file].path;
+    const char *slash = strrchr(path, '/');
 
     token.raw.data = e->map.text + m->value + 1;
     token.raw.len = m->value_end - m->value - 2;
     token.escaped = memchr(token.raw.data, '\\', token.raw.len) != NULL;
-    if (tenon_json_token_is(&token, slash != NULL ? slash + 1 : e->plan->files[t->file].path))
+    if (tenon_json_token_is(&token, slash != NULL ? slash + 1 : path))
         return TENON_OK;
-    change.value = quote(e, file_of(e, t));
+    change.value = quote(e, file_of(e, tensor));
     return change.value.data != NULL ? tenon_json_object_change(&e->map, i, change, err)
                                      : tenon_fail_memory(err);
 }
@@ -175,29 +176,29 @@ static enum tenon_status edit_pairs(struct edit *e, bool *sorted, struct tenon_e
             continue;
         }
         e->seen[found] = true;
-        st = change_file(e, i, &e->plan->tensors[found], err);
+        st = change_file(e, i, found, err);
     }
     return st;
 }
 
-static int compare_tensors(const void *a, const void *b)
+static int compare_tensors(const void *plan, uint32_t a, uint32_t b)
 {
-    return compare_str((*(const struct tenon_plan_tensor *const *)a)->name,
-                       (*(const struct tenon_plan_tensor *const *)b)->name);
+    return compare_str(tenon_plan_name(plan, a), tenon_plan_name(plan, b));
 }
 
 /* Puts the pairs of `list`, which is sorted, into the map. */
-static enum tenon_status insert_pairs(struct edit *e, const struct tenon_plan_tensor *const *list,
-                                      size_t n, bool sorted, struct tenon_error *err)
+static enum tenon_status insert_pairs(struct edit *e, const uint32_t *list, size_t n, bool sorted,
+                                      struct tenon_error *err)
 {
     size_t place = sorted ? 0 : e->map.n;
 
     for (size_t i = 0; i < n; i++) {
-        struct tenon_str key = quote(e, list[i]->name), file = quote(e, file_of(e, list[i]));
+        struct tenon_str name = tenon_plan_name(e->plan, list[i]);
+        struct tenon_str key = quote(e, name), file = quote(e, file_of(e, list[i]));
         enum tenon_status st;
 
         while (place < e->map.n &&
-               compare_str(tenon_json_object_key(&e->map, place, e->room), list[i]->name) < 0)
+               compare_str(tenon_json_object_key(&e->map, place, e->room), name) < 0)
             place++;
         if (key.data == NULL || file.data == NULL)
             return tenon_fail_memory(err);
@@ -210,16 +211,16 @@ static enum tenon_status insert_pairs(struct edit *e, const struct tenon_plan_te
 
 static enum tenon_status edit_map(struct edit *e, struct tenon_error *err)
 {
-    const struct tenon_plan_tensor **list = tenon_mem_alloc(e->plan->n_tensors, sizeof(*list));
+    uint32_t *list = tenon_mem_alloc(e->plan->n_tensors, sizeof(*list));
     bool sorted = true;
     size_t n = 0;
     enum tenon_status st = list != NULL ? edit_pairs(e, &sorted, err) : tenon_fail_memory(err);
 
-    for (size_t i = 0; st == TENON_OK && i < e->plan->n_tensors; i++)
+    for (uint32_t i = 0; st == TENON_OK && i < e->plan->n_tensors; i++)
         if (!e->seen[i])
-            list[n++] = &e->plan->tensors[i];
-    if (n > 1)
-        qsort(list, n, sizeof(*list), compare_tensors);
+            list[n++] = i;
+    if (st == TENON_OK && !tenon_sort(list, n, e->plan, compare_tensors))
+        st = tenon_fail_memory(err);
     if (st == TENON_OK)
         st = insert_pairs(e, list, n, sorted, err);
     tenon_mem_free(list);

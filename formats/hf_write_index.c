@@ -1,21 +1,20 @@
 #include "hf_write_index.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "fail.h"
 #include "json_out.h"
+#include "sort.h"
 
 struct index {
     const struct tenon_plan *plan;
-    const struct tenon_plan_tensor **tensors; /* sorted by name */
+    uint32_t *tensors; /* numbers, sorted by name */
     uint64_t parameters, bytes;
 };
 
-static int compare_tensors(const void *a, const void *b)
+static int compare_tensors(const void *plan, uint32_t a, uint32_t b)
 {
-    struct tenon_str x = (*(const struct tenon_plan_tensor *const *)a)->name;
-    struct tenon_str y = (*(const struct tenon_plan_tensor *const *)b)->name;
+    struct tenon_str x = tenon_plan_name(plan, a), y = tenon_plan_name(plan, b);
     int order = memcmp(x.data, y.data, x.len < y.len ? x.len : y.len);
 
     if (order != 0)
@@ -40,22 +39,23 @@ static enum tenon_status measure(struct index *index, struct tenon_error *err)
     const struct tenon_plan *plan = index->plan;
 
     for (size_t i = 0; i < plan->n_tensors; i++) {
-        const struct tenon_plan_tensor *t = &plan->tensors[i];
+        const struct tenon_plan_tensor t = tenon_plan_tensor(plan, i);
 
-        index->tensors[i] = t;
-        if (!tenon_u64_add(&index->bytes, index->bytes, t->bytes) ||
-            !tenon_u64_add(&index->parameters, index->parameters, count_elements(t)))
+        index->tensors[i] = (uint32_t)i;
+        if (!tenon_u64_add(&index->bytes, index->bytes, t.bytes) ||
+            !tenon_u64_add(&index->parameters, index->parameters, count_elements(&t)))
             return tenon_fail(err, TENON_ERR_LIMIT, TENON_NO_OFFSET,
                               "the sum of all sizes does not fit 64 bits");
     }
-    qsort(index->tensors, plan->n_tensors, sizeof(*index->tensors), compare_tensors);
-    return TENON_OK;
+    return tenon_sort(index->tensors, plan->n_tensors, plan, compare_tensors)
+               ? TENON_OK
+               : tenon_fail_memory(err);
 }
 
 /* The last component of the path of a tensor's file. */
-static struct tenon_str file_name(const struct index *index, const struct tenon_plan_tensor *t)
+static struct tenon_str file_name(const struct index *index, uint32_t tensor)
 {
-    const char *path = index->plan->files[t->file].path;
+    const char *path = index->plan->files[index->plan->tensors[tensor].file].path;
     const char *slash = strrchr(path, '/');
 
     return (struct tenon_str){slash != NULL ? slash + 1 : path,
@@ -71,7 +71,7 @@ static void put(const struct index *index, struct tenon_json_out *out)
     tenon_json_put_text(out, "\n  },\n  \"weight_map\": {");
     for (size_t i = 0; i < index->plan->n_tensors; i++) {
         tenon_json_put_text(out, i != 0 ? ",\n    " : "\n    ");
-        tenon_json_put_ascii(out, index->tensors[i]->name);
+        tenon_json_put_ascii(out, tenon_plan_name(index->plan, index->tensors[i]));
         tenon_json_put_text(out, ": ");
         tenon_json_put_ascii(out, file_name(index, index->tensors[i]));
     }
@@ -85,7 +85,7 @@ enum tenon_status tenon_hf_write_index(struct tenon_plan *plan, const char *path
     struct tenon_json_out out = {0};
     enum tenon_status st = TENON_OK;
 
-    index.tensors = tenon_mem_alloc(plan->n_tensors, sizeof(const struct tenon_plan_tensor *));
+    index.tensors = tenon_mem_alloc(plan->n_tensors, sizeof(*index.tensors));
     if (index.tensors == NULL)
         return tenon_fail_memory(err);
     st = measure(&index, err);

@@ -10,15 +10,22 @@
 
 /* --- what holds for every format --- */
 
+static void fail_tensor(const struct tenon_plan *plan, size_t i, struct tenon_error *err)
+{
+    struct tenon_str name = tenon_plan_name(plan, i);
+
+    tenon_fail_subject(err, "tensor", name.data, name.len);
+}
+
 static enum tenon_status check_files(const struct tenon_plan *plan, struct tenon_error *err)
 {
     for (size_t i = 0; i < plan->n_tensors; i++) {
-        const struct tenon_plan_tensor *t = &plan->tensors[i];
+        const struct tenon_plan_record *t = &plan->tensors[i];
 
         if (t->file >= plan->n_files || plan->files[t->file].kind != TENON_PLAN_MODEL) {
             tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
                        "file %u of the plan does not hold tensors", t->file);
-            tenon_fail_subject(err, "tensor", t->name.data, t->name.len);
+            fail_tensor(plan, i, err);
             return TENON_ERR_MISUSE;
         }
     }
@@ -27,7 +34,7 @@ static enum tenon_status check_files(const struct tenon_plan *plan, struct tenon
 
 static struct tenon_str name_of(const void *owner, uint32_t i)
 {
-    return ((const struct tenon_plan *)owner)->tensors[i].name;
+    return tenon_plan_name(owner, i);
 }
 
 /* All files of a plan are one model: a name stands for one tensor. */
@@ -41,7 +48,6 @@ static enum tenon_status check_names(const struct tenon_plan *plan, struct tenon
     if (!tenon_names_reserve(&names, plan->n_tensors, plan, name_of))
         st = tenon_fail_memory(err);
     for (uint32_t i = 0; st == TENON_OK && i < plan->n_tensors; i++) {
-        const struct tenon_plan_tensor *t = &plan->tensors[i];
         uint32_t known = tenon_names_add(&names, i, plan, name_of);
 
         if (known == i)
@@ -52,7 +58,7 @@ static enum tenon_status check_names(const struct tenon_plan *plan, struct tenon
         }
         st = tenon_fail(err, TENON_ERR_NAME_CLASH, TENON_NO_OFFSET,
                         "two tensors of this name would be written");
-        tenon_fail_subject(err, "tensor", t->name.data, t->name.len);
+        fail_tensor(plan, i, err);
     }
     tenon_names_release(&names);
     return st;

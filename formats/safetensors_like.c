@@ -42,7 +42,7 @@ static uint32_t width_of(const struct tenon_plan_tensor *t)
 static bool is_old(const struct tenon_like *like, const struct tenon_plan_tensor *t,
                    const struct tenon_like_entry *e)
 {
-    const struct tenon_plan_source *source = t->sources;
+    const struct tenon_plan_source *source = tenon_plan_sources(t);
     uint64_t base = like->len + TENON_SAFETENSORS_PREFIX;
 
     return t->n_sources == 1 && source->model == like->model && !source->logical &&
@@ -88,19 +88,19 @@ static bool shares(const struct tenon_like_payload *a, const struct tenon_like_p
 static void list_payloads(struct tenon_like *like)
 {
     for (size_t i = 0; i < like->n; i++) {
-        const struct tenon_plan_tensor *t = &like->plan->tensors[like->first + i];
+        const struct tenon_plan_tensor t = tenon_plan_tensor(like->plan, like->first + i);
         struct tenon_like_payload *p = &like->payloads[i];
         uint32_t entry = like->entry_of[i];
 
         *p = (struct tenon_like_payload){.tensor = (uint32_t)i, .entry = entry};
-        p->bytes = t->bytes;
-        p->width = width_of(t);
+        p->bytes = t.bytes;
+        p->width = width_of(&t);
         p->moved = entry == TENON_LIKE_NONE;
         if (p->moved)
             continue;
         p->begin = like->entries[entry].begin;
         p->end = like->entries[entry].end;
-        p->old = is_old(like, t, &like->entries[entry]) && !t->apart;
+        p->old = is_old(like, &t, &like->entries[entry]) && !t.apart;
     }
 }
 
@@ -207,7 +207,7 @@ static void find_slots(struct tenon_like *like)
 static enum tenon_status order_payloads(struct tenon_like *like, struct tenon_error *err)
 {
     struct tenon_like_payload *payloads = like->payloads;
-    size_t *order;
+    uint32_t *order;
     enum tenon_status st;
 
     qsort(payloads, like->n, sizeof(*payloads), compare_old);
@@ -233,7 +233,7 @@ static enum tenon_status order_payloads(struct tenon_like *like, struct tenon_er
 /* Gives every payload its place, and entries the places of theirs. */
 static enum tenon_status lay_out_payloads(struct tenon_like *like, struct tenon_error *err)
 {
-    struct tenon_plan_tensor *tensors;
+    struct tenon_plan_record *tensors;
     enum tenon_status st = TENON_OK;
 
     like->payloads = tenon_mem_alloc(like->n, sizeof(*like->payloads));
@@ -306,18 +306,18 @@ static enum tenon_status edit_entry(struct tenon_like *like, size_t i, size_t *b
                                     struct tenon_error *err)
 {
     const struct tenon_like_payload *p = &like->payloads[i];
-    const struct tenon_plan_tensor *t = &like->plan->tensors[like->first + i];
+    const struct tenon_plan_tensor t = tenon_plan_tensor(like->plan, like->first + i);
     struct tenon_str key;
 
     if (p->entry == TENON_LIKE_NONE) {
-        enum tenon_status st = tenon_safetensors_check_tensor(t, err);
+        enum tenon_status st = tenon_safetensors_check_tensor(&t, err);
 
         return st == TENON_OK ? insert(like, *before, (uint32_t)i, err) : st;
     }
     if (like->canonical)
         *before = (size_t)p->entry + 1;
     key = tenon_json_object_key(&like->root, p->entry, like->room);
-    return tenon_safetensors_compare(key, t->name) != 0 ? rename_entry(like, p, t, err) : TENON_OK;
+    return tenon_safetensors_compare(key, t.name) != 0 ? rename_entry(like, p, &t, err) : TENON_OK;
 }
 
 /* Whether at least as many blanks as new entries bring stand from `at` on, or end there. */
@@ -388,7 +388,7 @@ static void put_insert(const void *user, struct tenon_json_out *out, size_t i)
 {
     const struct tenon_like *like = user;
     size_t blanks = like->minimal ? 0 : TENON_LIKE_BLANKS;
-    const struct tenon_plan_tensor *t;
+    struct tenon_plan_tensor t;
     uint64_t end = 0;
 
     if (i + 1 == like->root.n_inserts)
@@ -399,10 +399,10 @@ static void put_insert(const void *user, struct tenon_json_out *out, size_t i)
         tenon_json_put_fill(out, ' ', blanks);
         return;
     }
-    t = &like->plan->tensors[like->first + like->inserted[i]];
+    t = tenon_plan_tensor(like->plan, like->first + like->inserted[i]);
     tenon_json_put_fill(out, ' ', blanks);
-    if (tenon_u64_add(&end, t->offset, t->bytes)) /* was checked when it was placed */
-        tenon_safetensors_put_tensor(out, t, t->offset, end);
+    if (tenon_u64_add(&end, t.offset, t.bytes)) /* was checked when it was placed */
+        tenon_safetensors_put_tensor(out, &t, t.offset, end);
 }
 
 /* Bytes of the text between the blanks in front of it and those behind it. */
@@ -485,7 +485,7 @@ static enum tenon_status make_head(struct tenon_like *like, struct tenon_error *
 /* Counts all places from the beginning of the file. */
 static enum tenon_status shift_payloads(struct tenon_like *like, struct tenon_error *err)
 {
-    struct tenon_plan_tensor *tensors = like->n > 0 ? like->plan->tensors + like->first : NULL;
+    struct tenon_plan_record *tensors = like->n > 0 ? like->plan->tensors + like->first : NULL;
     uint64_t head = like->out->head_bytes;
     bool fits = tenon_u64_add(&like->out->bytes, like->payload_bytes, head);
 

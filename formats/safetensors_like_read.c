@@ -180,11 +180,10 @@ static bool is_next(const struct tenon_like *like, size_t i, const struct parsed
 {
     const struct tenon_json_member *m = &like->root.members[i];
     const struct tenon_like_entry *e = &like->entries[i];
-    struct tenon_plan_source source = {.model = like->model, .tensor = &p->tensor};
     struct tenon_plan_tensor t = {.dtype = (enum tenon_dtype)p->tensor.dtype,
                                   .dims = p->dims,
                                   .n_dims = p->tensor.n_dims,
-                                  .sources = &source,
+                                  .source = {.model = like->model, .tensor = &p->tensor},
                                   .n_sources = 1};
     struct tenon_str text = {like->text + m->key, m->value_end - m->key};
     uint32_t rank = tenon_safetensors_rank(t.dtype);
@@ -383,7 +382,7 @@ static uint32_t find_entry(const struct tenon_like *like, const struct tenon_ten
 static const struct tenon_tensor *copied_from(const struct tenon_like *like,
                                               const struct tenon_plan_tensor *t)
 {
-    const struct tenon_plan_source *source = t->sources;
+    const struct tenon_plan_source *source = tenon_plan_sources(t);
 
     if (t->n_sources != 1 || source->model != like->model || source->logical ||
         source->tensor->file != like->old_file || source->tensor->bytes != t->bytes ||
@@ -412,15 +411,15 @@ static void claim(struct tenon_like *like, size_t i, uint32_t entry)
 static void claim_by_name(struct tenon_like *like)
 {
     for (size_t i = 0; i < like->n; i++) {
-        const struct tenon_plan_tensor *t = &like->plan->tensors[like->first + i];
-        const struct tenon_tensor *old = copied_from(like, t);
+        const struct tenon_plan_tensor t = tenon_plan_tensor(like->plan, like->first + i);
+        const struct tenon_tensor *old = copied_from(like, &t);
         uint32_t entry;
 
-        if (old == NULL || tenon_safetensors_compare(old->name, t->name) != 0)
-            old = tenon_model_find(like->model, t->name.data, t->name.len);
-        if (old == NULL || old->file != like->old_file || !same_shape(t, old))
+        if (old == NULL || tenon_safetensors_compare(old->name, t.name) != 0)
+            old = tenon_model_find(like->model, t.name.data, t.name.len);
+        if (old == NULL || old->file != like->old_file || !same_shape(&t, old))
             continue;
-        if (t->dtype == TENON_DTYPE_UNKNOWN && copied_from(like, t) != old)
+        if (t.dtype == TENON_DTYPE_UNKNOWN && copied_from(like, &t) != old)
             continue; /* its type is known by its source only */
         entry = find_entry(like, old);
         if (entry != TENON_LIKE_NONE)
@@ -432,11 +431,11 @@ static void claim_by_name(struct tenon_like *like)
 static void claim_renamed(struct tenon_like *like)
 {
     for (size_t i = 0; i < like->n && !like->canonical; i++) {
-        const struct tenon_plan_tensor *t = &like->plan->tensors[like->first + i];
-        const struct tenon_tensor *old = copied_from(like, t);
+        const struct tenon_plan_tensor t = tenon_plan_tensor(like->plan, like->first + i);
+        const struct tenon_tensor *old = copied_from(like, &t);
         uint32_t entry;
 
-        if (like->entry_of[i] != TENON_LIKE_NONE || old == NULL || !same_shape(t, old))
+        if (like->entry_of[i] != TENON_LIKE_NONE || old == NULL || !same_shape(&t, old))
             continue;
         entry = find_entry(like, old);
         if (entry != TENON_LIKE_NONE && like->entries[entry].tensor == TENON_LIKE_NONE)
@@ -525,7 +524,7 @@ static struct tenon_str name_of(const void *owner, uint32_t i)
 {
     const struct tenon_like *like = owner;
 
-    return like->plan->tensors[like->first + i].name;
+    return tenon_plan_name(like->plan, like->first + i);
 }
 
 /* Indexes the names of the tensors that the plan writes into the file. */

@@ -25,7 +25,8 @@ static const enum tenon_dtype dtype_order[] = {
 struct place {
     uint32_t rank;
     uint64_t start; /* of the name, as a big-endian number padded with zeros */
-    const struct tenon_plan_tensor *tensor;
+    const struct tenon_plan *plan;
+    uint32_t tensor;
 };
 
 uint32_t tenon_safetensors_rank(enum tenon_dtype dtype)
@@ -60,19 +61,20 @@ static int compare_places(const void *a, const void *b)
         return x->rank < y->rank ? -1 : 1;
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
-    return tenon_safetensors_compare(x->tensor->name, y->tensor->name);
+    return tenon_safetensors_compare(tenon_plan_name(x->plan, x->tensor),
+                                     tenon_plan_name(y->plan, y->tensor));
 }
 
 /* The permutation that sorting found, put to use. */
 static enum tenon_status apply_order(struct tenon_plan *plan, size_t first, size_t n,
                                      const struct place *places, struct tenon_error *err)
 {
-    size_t *order = tenon_mem_alloc(n, sizeof(*order));
+    uint32_t *order = tenon_mem_alloc(n, sizeof(*order));
 
     if (order == NULL)
         return tenon_fail_memory(err);
     for (size_t i = 0; i < n; i++)
-        order[i] = (size_t)(places[i].tensor - (plan->tensors + first));
+        order[i] = (uint32_t)(places[i].tensor - first);
     tenon_plan_reorder(plan, first, n, order);
     tenon_mem_free(order);
     return TENON_OK;
@@ -90,9 +92,9 @@ enum tenon_status tenon_safetensors_sort(struct tenon_plan *plan, size_t first, 
     if (places == NULL)
         return tenon_fail_memory(err);
     for (size_t i = 0; i < n; i++) {
-        const struct tenon_plan_tensor *t = &plan->tensors[first + i];
-
-        places[i] = (struct place){tenon_safetensors_rank(t->dtype), start_of(t->name), t};
+        places[i] =
+            (struct place){tenon_safetensors_rank((enum tenon_dtype)plan->tensors[first + i].dtype),
+                           start_of(tenon_plan_name(plan, first + i)), plan, (uint32_t)(first + i)};
     }
     qsort(places, n, sizeof(*places), compare_places);
     st = apply_order(plan, first, n, places, err);
@@ -117,8 +119,8 @@ static struct tenon_str dtype_text(const struct tenon_plan_tensor *t)
 
     if (info != NULL)
         return (struct tenon_str){info->safetensors_id, strlen(info->safetensors_id)};
-    if (t->n_sources == 1 && t->sources[0].model != NULL)
-        return tenon_tensor_dtype_text(t->sources[0].model, t->sources[0].tensor);
+    if (t->n_sources == 1 && tenon_plan_sources(t)->model != NULL)
+        return tenon_tensor_dtype_text(tenon_plan_sources(t)->model, tenon_plan_sources(t)->tensor);
     return (struct tenon_str){"", 0};
 }
 

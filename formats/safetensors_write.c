@@ -73,8 +73,8 @@ static void put_metas(struct tenon_json_out *out, const struct tenon_meta_entry 
 
 /* A header that is being made. */
 struct header {
-    const struct tenon_plan_tensor *tensors;
-    size_t n_tensors;
+    const struct tenon_plan *plan;
+    size_t first, n_tensors; /* its tensors in the plan */
     const struct tenon_meta_entry **metas;
     size_t n_metas;
     uint64_t payload_bytes;
@@ -89,12 +89,13 @@ static void put_header(struct tenon_json_out *out, const struct header *h)
     if (h->n_metas > 0)
         put_metas(out, h->metas, h->n_metas);
     for (size_t i = 0; i < h->n_tensors; i++) {
-        const struct tenon_plan_tensor *t = &h->tensors[i];
+        const struct tenon_plan_tensor t = tenon_plan_tensor(h->plan, h->first + i);
+        uint64_t end = 0;
 
         if (i > 0 || h->n_metas > 0)
             tenon_json_put_text(out, ",");
-        tenon_safetensors_put_tensor(out, t, t->offset,
-                                     i + 1 < h->n_tensors ? t[1].offset : h->payload_bytes);
+        if (tenon_u64_add(&end, t.offset, t.bytes)) /* was checked when it was placed */
+            tenon_safetensors_put_tensor(out, &t, t.offset, end);
     }
     tenon_json_put_text(out, "}");
 }
@@ -139,26 +140,27 @@ static enum tenon_status make_header(struct tenon_plan *plan, struct tenon_plan_
 /* --- the whole file --- */
 
 /* One payload after the other, places counting from the end of the header. */
-static enum tenon_status place_payloads(struct header *h, struct tenon_plan_tensor *tensors,
+static enum tenon_status place_payloads(struct tenon_plan *plan, struct header *h,
                                         struct tenon_error *err)
 {
     for (size_t i = 0; i < h->n_tensors; i++) {
-        enum tenon_status st = tenon_safetensors_check_tensor(&tensors[i], err);
+        const struct tenon_plan_tensor t = tenon_plan_tensor(plan, h->first + i);
+        enum tenon_status st = tenon_safetensors_check_tensor(&t, err);
 
         if (st != TENON_OK)
             return st;
-        tensors[i].offset = h->payload_bytes;
-        if (!tenon_u64_add(&h->payload_bytes, h->payload_bytes, tensors[i].bytes))
-            return tenon_safetensors_refuse("tensor", tensors[i].name,
-                                            "its end does not fit 64 bits", err);
+        plan->tensors[h->first + i].offset = h->payload_bytes;
+        if (!tenon_u64_add(&h->payload_bytes, h->payload_bytes, t.bytes))
+            return tenon_safetensors_refuse("tensor", t.name, "its end does not fit 64 bits", err);
     }
     return TENON_OK;
 }
 
 /* Counts all places from the beginning of the file, now that the header's length is known. */
-static enum tenon_status shift_payloads(struct tenon_plan_file *file, const struct header *h,
-                                        struct tenon_plan_tensor *tensors, struct tenon_error *err)
+static enum tenon_status shift_payloads(struct tenon_plan *plan, struct tenon_plan_file *file,
+                                        const struct header *h, struct tenon_error *err)
 {
+    struct tenon_plan_record *tensors = h->n_tensors > 0 ? plan->tensors + h->first : NULL;
     bool fits = tenon_u64_add(&file->bytes, h->payload_bytes, file->head_bytes);
 
     for (size_t i = 0; fits && i < h->n_tensors; i++)
@@ -194,27 +196,23 @@ enum tenon_status tenon_safetensors_layout(struct tenon_plan *plan, uint32_t fil
                                            struct tenon_error *err)
 {
     struct tenon_plan_file *f = &plan->files[file];
-    struct header h = {.n_metas = f->n_metas};
-    struct tenon_plan_tensor *tensors;
-    size_t first;
+    struct header h = {.plan = plan, .n_metas = f->n_metas};
     enum tenon_status st = check_file(f, err);
 
     if (st == TENON_OK && is_copy(f))
         return tenon_safetensors_layout_like(plan, file, err);
-    tenon_plan_tensors_of(plan, file, &first, &h.n_tensors);
-    tensors = h.n_tensors > 0 ? plan->tensors + first : NULL;
-    h.tensors = tensors;
+    tenon_plan_tensors_of(plan, file, &h.first, &h.n_tensors);
     h.alignment = f->alignment;
     if (st == TENON_OK)
-        st = tenon_safetensors_sort(plan, first, h.n_tensors, err);
+        st = tenon_safetensors_sort(plan, h.first, h.n_tensors, err);
     if (st == TENON_OK)
-        st = place_payloads(&h, tensors, err);
+        st = place_payloads(plan, &h, err);
     if (st == TENON_OK)
         st = sort_metas(f, &h.metas, err);
     if (st == TENON_OK)
         st = make_header(plan, f, &h, err);
     if (st == TENON_OK)
-        st = shift_payloads(f, &h, tensors, err);
+        st = shift_payloads(plan, f, &h, err);
     tenon_mem_free(h.metas);
     return st;
 }

@@ -56,11 +56,6 @@ size_t tenon_plan_n_tensors(const struct tenon_plan *plan)
     return plan->n_tensors;
 }
 
-const struct tenon_plan_tensor *tenon_plan_tensor(const struct tenon_plan *plan, size_t i)
-{
-    return &plan->tensors[i];
-}
-
 size_t tenon_plan_n_losses(const struct tenon_plan *plan)
 {
     return plan->n_losses;
@@ -190,80 +185,6 @@ enum tenon_status tenon_plan_add_text(struct tenon_plan *plan, const char *path,
     return file.head != NULL ? tenon_plan_add_file(plan, &file, NULL, err) : tenon_fail_memory(err);
 }
 
-/* Elements of all dimensions together; false on overflow. */
-static bool count_elements(const struct tenon_plan_tensor *tensor, uint64_t *out)
-{
-    *out = 1;
-    for (uint32_t d = 0; d < tensor->n_dims; d++)
-        if (!tenon_u64_mul(out, *out, tensor->dims[d]))
-            return false;
-    return true;
-}
-
-static enum tenon_status size_tensor(struct tenon_plan_tensor *tensor, struct tenon_error *err)
-{
-    uint64_t n = 0;
-    const struct tenon_dtype_info *info = tenon_dtype_info(tensor->dtype);
-    enum tenon_status st = TENON_OK;
-
-    if (info == NULL || info->block_bytes == 0) {
-        tensor->bytes = tensor->n_sources == 1 ? tensor->sources[0].tensor->bytes : 0;
-        return TENON_OK;
-    }
-    if (!count_elements(tensor, &n) || !tenon_dtype_bytes(tensor->dtype, n, &tensor->bytes)) {
-        st = tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
-                        "its shape is not whole blocks of %s", info->name);
-        tenon_fail_subject(err, "tensor", tensor->name.data, tensor->name.len);
-    }
-    return st;
-}
-
-enum tenon_status tenon_plan_add_tensor(struct tenon_plan *plan,
-                                        const struct tenon_plan_tensor *tensor,
-                                        struct tenon_error *err)
-{
-    struct tenon_plan_tensor copy = *tensor;
-    struct tenon_plan_tensor *tensors =
-        tenon_mem_grow(plan->tensors, &plan->tensor_room, plan->n_tensors, sizeof(*tensors));
-    enum tenon_status st = TENON_OK;
-
-    if (tensors == NULL)
-        return tenon_fail_memory(err);
-    plan->tensors = tensors;
-    copy.name.data = tenon_arena_text(&plan->arena, copy.name.data, copy.name.len);
-    copy.dims = keep_items(plan, copy.dims, copy.n_dims, sizeof(*copy.dims));
-    copy.sources = keep_items(plan, copy.sources, copy.n_sources, sizeof(*copy.sources));
-    copy.steps = keep_items(plan, copy.steps, copy.n_steps, sizeof(*copy.steps));
-    if (copy.name.data == NULL || copy.dims == NULL || copy.sources == NULL || copy.steps == NULL)
-        return tenon_fail_memory(err);
-    st = size_tensor(&copy, err);
-    for (size_t i = 0; st == TENON_OK && i < copy.n_sources; i++)
-        if (copy.sources[i].model != NULL)
-            st = tenon_plan_add_model(plan, copy.sources[i].model, err);
-    if (st == TENON_OK)
-        tensors[plan->n_tensors++] = copy;
-    return st;
-}
-
-enum tenon_status tenon_plan_add_tensor_of(struct tenon_plan *plan, const struct tenon_model *model,
-                                           const struct tenon_tensor *tensor, uint32_t file,
-                                           struct tenon_error *err)
-{
-    struct tenon_plan_source source = {.model = model, .tensor = tensor, .n_rows = UINT64_MAX};
-    struct tenon_plan_tensor copy = {
-        .name = tensor->name,
-        .dtype = (enum tenon_dtype)tensor->dtype,
-        .dtype_raw = tensor->dtype_raw,
-        .n_dims = tensor->n_dims,
-        .dims = tensor->dims,
-        .file = file,
-        .sources = &source,
-        .n_sources = 1,
-    };
-
-    return tenon_plan_add_tensor(plan, &copy, err);
-}
-
 enum tenon_status tenon_plan_add_rest(struct tenon_plan *plan, const struct tenon_plan_rest *rest,
                                       struct tenon_error *err)
 {
@@ -362,29 +283,4 @@ enum tenon_status tenon_plan_add_note(struct tenon_plan *plan, struct tenon_erro
         return tenon_fail_memory(err);
     notes[plan->n_notes++] = note;
     return TENON_OK;
-}
-
-/* Whether byte order decides nothing here, or is the same on both sides. */
-static bool same_order(const struct tenon_plan_file *file, const struct tenon_plan_source *source)
-{
-    return source->model == NULL || source->tensor->dtype == TENON_DTYPE_UNKNOWN ||
-           ((source->tensor->flags & TENON_TENSOR_BIG_ENDIAN) != 0) == file->big_endian;
-}
-
-bool tenon_plan_tensor_is_copy(const struct tenon_plan *plan,
-                               const struct tenon_plan_tensor *tensor)
-{
-    const struct tenon_plan_file *file = &plan->files[tensor->file];
-
-    if (tensor->n_steps > 0 || (tensor->combine == TENON_COMBINE_MEAN && tensor->n_sources > 1))
-        return false;
-    for (size_t i = 0; i < tensor->n_sources; i++) {
-        const struct tenon_plan_source *source = &tensor->sources[i];
-
-        if (source->model != NULL && (source->logical || source->tensor->dtype != tensor->dtype))
-            return false;
-        if (!same_order(file, source))
-            return false;
-    }
-    return true;
 }

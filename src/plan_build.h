@@ -38,13 +38,30 @@ struct tenon_plan_rest {
     uint64_t from_offset;
 };
 
+/* A tensor as a plan keeps it. Nearly all are one whole tensor of an input, perhaps of another name
+ * or type, and of a million of them every byte counts. tenon_plan_tensor makes a tensor of it. */
+struct tenon_plan_record {
+    union {
+        const struct tenon_tensor *source; /* the whole of it, in its shape */
+        const struct tenon_plan_tensor *full;
+    } of;
+    const unsigned char *name; /* NULL: that of the source; else 4 bytes of length, and text */
+    uint64_t offset;
+    uint32_t file;
+    uint16_t model; /* of `source`: index into the plan's models; TENON_PLAN_FULL: it is `full` */
+    uint16_t dtype : 14; /* of `full` ones, too */
+    uint16_t logical : 1;
+    uint16_t apart : 1;
+};
+#define TENON_PLAN_FULL UINT16_MAX
+
 struct tenon_plan {
     struct tenon_arena arena;
     const struct tenon_model **models; /* every input, for the comparison with outputs */
     size_t n_models, model_room;
     struct tenon_plan_file *files;
     size_t n_files, file_room;
-    struct tenon_plan_tensor *tensors; /* of a file: in the order in which they are written */
+    struct tenon_plan_record *tensors; /* of a file: in the order in which they are written */
     size_t n_tensors, tensor_room;
     struct tenon_plan_rest *rests; /* of a file: in the order of their offsets */
     size_t n_rests, rest_room;
@@ -81,7 +98,8 @@ enum tenon_status tenon_plan_add_text(struct tenon_plan *plan, const char *path,
                                       size_t len, bool last, struct tenon_error *err);
 
 /* Adds a tensor at the end of its file's; dims, sources, steps and name are copied. `bytes` is
- * worked out (for an unknown dtype that is copied: taken from the source). */
+ * worked out (for an unknown dtype that is copied: taken from the source). Of tensors and models
+ * only the addresses are kept, and what they point to. */
 enum tenon_status tenon_plan_add_tensor(struct tenon_plan *plan,
                                         const struct tenon_plan_tensor *tensor,
                                         struct tenon_error *err);
@@ -123,6 +141,10 @@ void tenon_plan_tensors_of(const struct tenon_plan *plan, uint32_t file, size_t 
 
 /* Puts tensor first + order[i] at place first + i, for all i below `n`. `order`, a permutation of
  * those numbers, is used up. */
-void tenon_plan_reorder(struct tenon_plan *plan, size_t first, size_t n, size_t *order);
+void tenon_plan_reorder(struct tenon_plan *plan, size_t first, size_t n, uint32_t *order);
+
+/* Name and bytes of tensor `i`, cheaper than all of it. */
+struct tenon_str tenon_plan_name(const struct tenon_plan *plan, size_t i);
+uint64_t tenon_plan_tensor_bytes(const struct tenon_plan *plan, size_t i);
 
 #endif

@@ -21,7 +21,7 @@ enum tenon_status tenon_make_fail(const struct tenon_make *make, enum tenon_stat
                                   struct tenon_error *err)
 {
     if (st != TENON_OK)
-        tenon_fail_subject(err, "tensor", make->tensor->name.data, make->tensor->name.len);
+        tenon_fail_subject(err, "tensor", make->tensor.name.data, make->tensor.name.len);
     return st;
 }
 
@@ -43,7 +43,7 @@ static enum tenon_dtype common_type(const struct tenon_plan_tensor *tensor)
     enum tenon_dtype type = UNKNOWN_MIX;
 
     for (size_t i = 0; i < tensor->n_sources; i++) {
-        const struct tenon_plan_source *source = &tensor->sources[i];
+        const struct tenon_plan_source *source = &tenon_plan_sources(tensor)[i];
         enum tenon_dtype mine =
             source->model == NULL ? tensor->dtype : (enum tenon_dtype)source->tensor->dtype;
 
@@ -77,7 +77,7 @@ static bool moves_blocks(const struct tenon_plan_tensor *tensor, size_t block)
     if (tensor->n_steps > 0 && per_row % block != 0)
         return false;
     for (size_t i = 0; i < tensor->n_sources; i++) {
-        const struct tenon_plan_source *source = &tensor->sources[i];
+        const struct tenon_plan_source *source = &tenon_plan_sources(tensor)[i];
         bool part = source->first_row != 0 || source->n_rows != UINT64_MAX || i > 0;
 
         if (source->model != NULL && part &&
@@ -91,15 +91,15 @@ static bool moves_blocks(const struct tenon_plan_tensor *tensor, size_t block)
 static bool needs_double(const struct tenon_plan_tensor *tensor, const struct tenon_quant_ops *ops)
 {
     for (size_t i = 0; i < tensor->n_sources; i++)
-        if (tensor->sources[i].model != NULL && !tensor->sources[i].logical &&
-            ops->decode_f64[tensor->sources[i].tensor->dtype] != NULL)
+        if (tenon_plan_sources(tensor)[i].model != NULL && !tenon_plan_sources(tensor)[i].logical &&
+            ops->decode_f64[tenon_plan_sources(tensor)[i].tensor->dtype] != NULL)
             return true;
     return false;
 }
 
 static void choose_kind(struct tenon_make *make)
 {
-    const struct tenon_plan_tensor *tensor = make->tensor;
+    const struct tenon_plan_tensor *tensor = &make->tensor;
     const struct tenon_dtype_info *info = tenon_dtype_info(tensor->dtype);
     enum tenon_dtype common = common_type(tensor);
     bool computes = make->mean || has_step(tensor, TENON_STEP_ADD);
@@ -136,15 +136,15 @@ static enum tenon_status fail_shape(struct tenon_error *err, const char *what)
 static enum tenon_status init_memory(const struct tenon_make *make,
                                      struct tenon_make_source *source, struct tenon_error *err)
 {
-    const struct tenon_plan_tensor *tensor = make->tensor;
+    const struct tenon_plan_tensor *tensor = &make->tensor;
     uint64_t rows = tensor->n_dims != 0 ? tensor->dims[0] : 1;
 
     if (make->kind != TENON_MAKE_BLOCKS)
         return tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
                           "bytes in memory cannot be computed with");
     source->n = make->n_units;
-    if (source->plan->n_rows != UINT64_MAX && rows != 0 &&
-        !tenon_u64_mul(&source->n, make->n_units / rows, source->plan->n_rows))
+    if (source->plan.n_rows != UINT64_MAX && rows != 0 &&
+        !tenon_u64_mul(&source->n, make->n_units / rows, source->plan.n_rows))
         return fail_shape(err, "rows");
     source->swap = false;
     return TENON_OK;
@@ -154,7 +154,7 @@ static enum tenon_status init_memory(const struct tenon_make *make,
 static enum tenon_status check_decoder(const struct tenon_make *make,
                                        struct tenon_make_source *source, struct tenon_error *err)
 {
-    const struct tenon_plan_source *plan = source->plan;
+    const struct tenon_plan_source *plan = &source->plan;
     const struct tenon_dtype_info *info = tenon_dtype_info((enum tenon_dtype)plan->tensor->dtype);
 
     if (plan->logical) {
@@ -169,14 +169,14 @@ static enum tenon_status check_decoder(const struct tenon_make *make,
     return tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
                       "%s cannot become %s: its elements are no real numbers that are known",
                       tenon_dtype_name((enum tenon_dtype)plan->tensor->dtype),
-                      tenon_dtype_name(make->tensor->dtype));
+                      tenon_dtype_name(make->tensor.dtype));
 }
 
 /* Counts the units that a source has and that are taken of it. */
 static enum tenon_status count_units(const struct tenon_make *make,
                                      struct tenon_make_source *source, struct tenon_error *err)
 {
-    const struct tenon_plan_source *plan = source->plan;
+    const struct tenon_plan_source *plan = &source->plan;
     uint64_t n = plan->logical && make->kind != TENON_MAKE_BLOCKS ? source->logical.n_elements
                                                                   : plan->tensor->n_elements;
     uint64_t rows = plan->tensor->n_dims != 0 ? plan->tensor->dims[0] : 1;
@@ -189,10 +189,10 @@ static enum tenon_status count_units(const struct tenon_make *make,
     if (plan->first_row > rows || taken > left)
         return fail_shape(err, "rows");
     if (!sized) {
-        if (plan->first_row != 0 || taken != rows || make->tensor->n_sources != 1)
+        if (plan->first_row != 0 || taken != rows || make->tensor.n_sources != 1)
             return tenon_fail(err, TENON_ERR_UNSUPPORTED_FEATURE, TENON_NO_OFFSET,
                               "rows of an element type that is not known cannot be taken");
-        source->n = make->tensor->bytes;
+        source->n = make->tensor.bytes;
         return TENON_OK;
     }
     if (plan->first_row == 0 && taken == rows) {
@@ -208,7 +208,7 @@ static enum tenon_status init_source(const struct tenon_make *make,
                                      struct tenon_make_source *source, bool big_endian,
                                      struct tenon_error *err)
 {
-    const struct tenon_plan_source *plan = source->plan;
+    const struct tenon_plan_source *plan = &source->plan;
     bool known = plan->model != NULL && plan->tensor->dtype != TENON_DTYPE_UNKNOWN;
     bool big = plan->model != NULL && (plan->tensor->flags & TENON_TENSOR_BIG_ENDIAN) != 0;
     enum tenon_status st = TENON_OK;
@@ -226,7 +226,7 @@ static enum tenon_status init_source(const struct tenon_make *make,
 static enum tenon_status init_sources(struct tenon_make *make, bool big_endian,
                                       struct tenon_error *err)
 {
-    const struct tenon_plan_tensor *tensor = make->tensor;
+    const struct tenon_plan_tensor *tensor = &make->tensor;
     enum tenon_status st = TENON_OK;
     uint64_t at = 0;
 
@@ -236,7 +236,7 @@ static enum tenon_status init_sources(struct tenon_make *make, bool big_endian,
     for (size_t i = 0; st == TENON_OK && i < tensor->n_sources; i++) {
         struct tenon_make_source *source = &make->sources[i];
 
-        source->plan = &tensor->sources[i];
+        source->plan = tenon_plan_sources(tensor)[i];
         st = init_source(make, source, big_endian, err);
         if (st != TENON_OK)
             break;
@@ -257,7 +257,7 @@ static enum tenon_status init_sources(struct tenon_make *make, bool big_endian,
 static bool split_dims(const struct tenon_make *make, const uint64_t *dims,
                        struct tenon_make_step *move)
 {
-    uint32_t n = make->tensor->n_dims;
+    uint32_t n = make->tensor.n_dims;
     uint64_t cols = n > 0 ? dims[n - 1] : 1;
 
     if (move->step.kind == TENON_STEP_PERMUTE) { /* rows of the outermost dimension */
@@ -291,7 +291,7 @@ static enum tenon_status check_permutation(const struct tenon_make_step *move,
 /* From the last step to the first: the dimensions are known at the end. */
 static enum tenon_status init_moves(struct tenon_make *make, struct tenon_error *err)
 {
-    const struct tenon_plan_tensor *tensor = make->tensor;
+    const struct tenon_plan_tensor *tensor = &make->tensor;
     uint64_t dims[TENON_LOGICAL_DIMS];
     uint32_t n = tensor->n_dims;
     enum tenon_status st = TENON_OK;
@@ -339,7 +339,7 @@ static enum tenon_status init_moves(struct tenon_make *make, struct tenon_error 
 
 static enum tenon_status count_target(struct tenon_make *make, struct tenon_error *err)
 {
-    const struct tenon_plan_tensor *tensor = make->tensor;
+    const struct tenon_plan_tensor *tensor = &make->tensor;
 
     if (make->kind == TENON_MAKE_BLOCKS) {
         make->n_units = tensor->bytes / make->unit_bytes;
@@ -393,7 +393,7 @@ static bool can_overflow(const struct tenon_make *make)
 
     if (make->kind == TENON_MAKE_BLOCKS)
         return false;
-    limit = tenon_make_safe_limit(make->tensor->dtype);
+    limit = tenon_make_safe_limit(make->tensor.dtype);
     if (limit == (double)INFINITY)
         return false;
     return make->kind == TENON_MAKE_DOUBLE || make->from == UNKNOWN_MIX ||
@@ -407,7 +407,7 @@ enum tenon_status tenon_make_init(struct tenon_make *make, const struct tenon_pl
     bool big_endian = plan->files[tensor->file].big_endian;
     enum tenon_status st;
 
-    *make = (struct tenon_make){.tensor = tensor, .ops = ops};
+    *make = (struct tenon_make){.tensor = *tensor, .ops = ops};
     make->mean = tensor->combine == TENON_COMBINE_MEAN && tensor->n_sources > 1;
     choose_kind(make);
     make->swap_out = big_endian && make->kind != TENON_MAKE_BLOCKS;
@@ -432,7 +432,7 @@ bool tenon_make_is_copy(const struct tenon_make *make)
 {
     if (make->kind != TENON_MAKE_BLOCKS || make->n_moves > 0)
         return false;
-    for (size_t i = 0; i < make->tensor->n_sources; i++)
+    for (size_t i = 0; i < make->tensor.n_sources; i++)
         if (make->sources[i].swap)
             return false;
     return true;
@@ -441,7 +441,7 @@ bool tenon_make_is_copy(const struct tenon_make *make)
 const struct tenon_make_source *tenon_make_find(const struct tenon_make *make, uint64_t at,
                                                 uint64_t *out_n)
 {
-    size_t low = 0, high = make->tensor->n_sources;
+    size_t low = 0, high = make->tensor.n_sources;
 
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;

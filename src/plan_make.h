@@ -27,7 +27,7 @@ enum tenon_make_kind {
 
 /* One source, as a run of units. */
 struct tenon_make_source {
-    const struct tenon_plan_source *plan;
+    struct tenon_plan_source plan;
     const struct tenon_source *bytes; /* the file it lies in; NULL for memory */
     struct tenon_logical logical;
     uint64_t first; /* unit of the tensor where the run begins */
@@ -42,7 +42,7 @@ struct tenon_make_step {
 };
 
 struct tenon_make {
-    const struct tenon_plan_tensor *tensor;
+    struct tenon_plan_tensor tensor;
     const struct tenon_quant_ops *ops;
     enum tenon_make_kind kind;
     enum tenon_dtype from; /* of BLOCKS and INTEGER; of the others that of the first source */

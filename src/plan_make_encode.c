@@ -15,7 +15,7 @@ static enum tenon_status encode_floats(const struct tenon_make *make, uint64_t f
                                        const float *values, size_t n, unsigned char *out,
                                        struct tenon_error *err)
 {
-    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor->dtype);
+    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor.dtype);
     size_t bad = make->ops->encode[info->dtype](out, values, n / info->block_elements);
 
     if (bad == SIZE_MAX)
@@ -69,7 +69,7 @@ static enum tenon_status encode_narrowed(const struct tenon_make *make,
                                          struct tenon_make_overflow *overflow,
                                          struct tenon_error *err)
 {
-    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor->dtype);
+    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor.dtype);
     const double *values = (const double *)(const void *)in->values;
     bool odd = is_short_float(info->dtype);
     double limit = tenon_make_limit(info->dtype);
@@ -150,7 +150,7 @@ static enum tenon_status encode_whole(const struct tenon_make *make,
                                       const struct bounds *bounds, unsigned char *out,
                                       struct tenon_error *err)
 {
-    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor->dtype);
+    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor.dtype);
     const double *values = (const double *)(const void *)in->values;
 
     for (size_t i = 0; i < in->n; i++) {
@@ -170,7 +170,7 @@ static enum tenon_status encode_doubles(const struct tenon_make *make,
                                         struct tenon_make_overflow *overflow,
                                         struct tenon_error *err)
 {
-    const struct bounds *bounds = find_bounds(make->tensor->dtype);
+    const struct bounds *bounds = find_bounds(make->tensor.dtype);
     double *values = (double *)(void *)in->values;
 
     if (make->constant != 0)
@@ -178,7 +178,7 @@ static enum tenon_status encode_doubles(const struct tenon_make *make,
             values[i] += make->constant;
     if (bounds != NULL)
         return encode_whole(make, in, bounds, out, err);
-    if (make->tensor->dtype != TENON_DTYPE_F64)
+    if (make->tensor.dtype != TENON_DTYPE_F64)
         return encode_narrowed(make, in, out, overflow, err);
     for (size_t i = 0; i < in->n; i++) {
         uint64_t bits;
@@ -195,7 +195,7 @@ static enum tenon_status encode_integers(const struct tenon_make *make,
                                          const struct bounds *bounds, unsigned char *out,
                                          struct tenon_error *err)
 {
-    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor->dtype);
+    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor.dtype);
     bool big = make->from == TENON_DTYPE_U64;
 
     for (size_t i = 0; i < in->n; i++) {
@@ -243,7 +243,7 @@ static enum tenon_status encode_widened(const struct tenon_make *make,
                                         struct tenon_make_overflow *overflow,
                                         struct tenon_error *err)
 {
-    bool odd = make->tensor->dtype != TENON_DTYPE_F64;
+    bool odd = make->tensor.dtype != TENON_DTYPE_F64;
 
     for (size_t i = 0; i < in->n; i++) {
         int64_t value;
@@ -260,8 +260,8 @@ enum tenon_status tenon_make_encode(const struct tenon_make *make,
                                     const struct tenon_make_values *in, unsigned char *out,
                                     struct tenon_make_overflow *overflow, struct tenon_error *err)
 {
-    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor->dtype);
-    const struct bounds *bounds = find_bounds(make->tensor->dtype);
+    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor.dtype);
+    const struct bounds *bounds = find_bounds(make->tensor.dtype);
     enum tenon_status st;
 
     if (make->kind == TENON_MAKE_SINGLE)
@@ -284,7 +284,7 @@ enum tenon_status tenon_make_encode(const struct tenon_make *make,
 /* Bytes of the target that `n` units become. */
 static size_t target_bytes(const struct tenon_make *make, size_t n)
 {
-    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor->dtype);
+    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor.dtype);
 
     if (make->kind == TENON_MAKE_BLOCKS)
         return n * make->unit_bytes;
@@ -316,10 +316,10 @@ bool tenon_make_can_convert(const struct tenon_make *make, struct tenon_make_ran
     if (make->kind != TENON_MAKE_SINGLE || make->n_moves > 0 || make->n_units == 0)
         return false;
     source = tenon_make_find(make, range.first, &left);
-    if (left < range.n || source->plan->logical)
+    if (left < range.n || source->plan.logical)
         return false;
     at = source->first + (range.first - source->begin);
-    info = tenon_dtype_info((enum tenon_dtype)source->plan->tensor->dtype);
+    info = tenon_dtype_info((enum tenon_dtype)source->plan.tensor->dtype);
     return at % info->block_elements == 0 && range.n % info->block_elements == 0 &&
            range.n / info->block_elements * info->block_bytes <= TENON_MAKE_BYTES;
 }
@@ -345,7 +345,7 @@ enum tenon_status tenon_make_convert(const struct tenon_make *make, struct tenon
     uint64_t left;
     const struct tenon_make_source *source = tenon_make_find(make, range.first, &left);
     const struct tenon_dtype_info *info =
-        tenon_dtype_info((enum tenon_dtype)source->plan->tensor->dtype);
+        tenon_dtype_info((enum tenon_dtype)source->plan.tensor->dtype);
     uint64_t at = source->first + (range.first - source->begin);
     struct tenon_make_range blocks = {at / info->block_elements, range.n / info->block_elements};
     enum tenon_status st = tenon_make_read_stored(source, info, blocks, buffers->stored, err);

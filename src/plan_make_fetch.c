@@ -18,11 +18,11 @@ enum tenon_status tenon_make_read_stored(const struct tenon_make_source *source,
                                          struct tenon_error *err)
 {
     size_t bytes = range.n * info->block_bytes;
-    enum tenon_status st = tenon_tensor_read(source->plan->model, source->plan->tensor,
+    enum tenon_status st = tenon_tensor_read(source->plan.model, source->plan.tensor,
                                              range.first * info->block_bytes, out, bytes, err);
 
     if (st == TENON_OK && source->swap && !tenon_quant_swap(info->dtype, out, range.n))
-        st = tenon_fail(err, TENON_ERR_UNSUPPORTED_FEATURE, source->plan->tensor->offset,
+        st = tenon_fail(err, TENON_ERR_UNSUPPORTED_FEATURE, source->plan.tensor->offset,
                         "%s blocks have no defined big-endian form", info->name);
     return st;
 }
@@ -34,14 +34,14 @@ static enum tenon_status fetch_blocks(const struct tenon_make *make,
 {
     const struct tenon_dtype_info *info = tenon_dtype_info(make->from);
 
-    if (source->plan->model == NULL) {
-        memcpy(out, (const unsigned char *)source->plan->bytes + range.first * make->unit_bytes,
+    if (source->plan.model == NULL) {
+        memcpy(out, (const unsigned char *)source->plan.bytes + range.first * make->unit_bytes,
                range.n * make->unit_bytes);
         return TENON_OK;
     }
     if (info == NULL || info->block_bytes == 0)
-        return tenon_tensor_read(source->plan->model, source->plan->tensor, range.first, out,
-                                 range.n, err);
+        return tenon_tensor_read(source->plan.model, source->plan.tensor, range.first, out, range.n,
+                                 err);
     return tenon_make_read_stored(source, info, range, out, err);
 }
 
@@ -94,7 +94,7 @@ static enum tenon_status fetch_floats(const struct tenon_make *make,
                                       const struct tenon_make_buffers *buffers, float *out,
                                       struct tenon_error *err)
 {
-    const struct tenon_plan_source *plan = source->plan;
+    const struct tenon_plan_source *plan = &source->plan;
     const struct tenon_dtype_info *info = tenon_dtype_info((enum tenon_dtype)plan->tensor->dtype);
     size_t most = TENON_MAKE_BYTES / info->block_bytes;
     enum tenon_status st = TENON_OK;
@@ -122,7 +122,7 @@ static enum tenon_status fetch_doubles(const struct tenon_make_source *source,
                                        struct tenon_make_range range, double *out,
                                        struct tenon_error *err)
 {
-    const struct tenon_plan_source *plan = source->plan;
+    const struct tenon_plan_source *plan = &source->plan;
     float narrow[1024];
     enum tenon_status st = TENON_OK;
 
@@ -165,7 +165,7 @@ static enum tenon_status fetch_mean(const struct tenon_make *make, struct tenon_
                                     double *out, struct tenon_error *err)
 {
     double part[MOST_AVERAGED];
-    size_t n_sources = make->tensor->n_sources;
+    size_t n_sources = make->tensor.n_sources;
     enum tenon_status st = TENON_OK;
 
     while (st == TENON_OK && range.n > 0) {

@@ -80,7 +80,7 @@ static bool is_lost(float value, float decoded, float largest)
 static size_t count_in_block(const struct tenon_make *make, const float *values,
                              const unsigned char *encoded, float largest)
 {
-    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor->dtype);
+    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor.dtype);
     float decoded[MOST_BLOCK_VALUES];
     size_t n = 0;
 
@@ -94,7 +94,7 @@ static size_t count_in_block(const struct tenon_make *make, const float *values,
 static void count_in_blocks(const struct tenon_make *make, const struct tenon_make_values *in,
                             const unsigned char *encoded, struct tenon_make_overflow *overflow)
 {
-    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor->dtype);
+    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor.dtype);
     const float *values = (const float *)(const void *)in->values;
 
     for (size_t i = 0; i < in->n; i += info->block_elements, encoded += info->block_bytes) {
@@ -113,7 +113,7 @@ static void count_in_blocks(const struct tenon_make *make, const struct tenon_ma
 void tenon_make_count_lost(const struct tenon_make *make, const struct tenon_make_values *in,
                            const unsigned char *encoded, struct tenon_make_overflow *overflow)
 {
-    enum tenon_dtype dtype = make->tensor->dtype;
+    enum tenon_dtype dtype = make->tensor.dtype;
     float limit = (float)tenon_make_limit(dtype);
     const float *values = (const float *)(const void *)in->values;
 

@@ -11,16 +11,16 @@ static bool is_grouped(const struct tenon_plan *plan)
 }
 
 /* Every place is visited once: a cycle of the permutation is moved along as a whole. */
-void tenon_plan_reorder(struct tenon_plan *plan, size_t first, size_t n, size_t *order)
+void tenon_plan_reorder(struct tenon_plan *plan, size_t first, size_t n, uint32_t *order)
 {
-    struct tenon_plan_tensor *tensors = n > 0 ? plan->tensors + first : NULL;
+    struct tenon_plan_record *tensors = n > 0 ? plan->tensors + first : NULL;
 
-    for (size_t start = 0; start < n; start++) {
-        struct tenon_plan_tensor saved = tensors[start];
-        size_t to = start;
+    for (uint32_t start = 0; start < n; start++) {
+        struct tenon_plan_record saved = tensors[start];
+        uint32_t to = start;
 
         while (order[to] != start) {
-            size_t from = order[to];
+            uint32_t from = order[to];
 
             tensors[to] = tensors[from];
             order[to] = to;
@@ -32,19 +32,20 @@ void tenon_plan_reorder(struct tenon_plan *plan, size_t first, size_t n, size_t 
 }
 
 /* Counting: where the tensors of each file begin, then one place after the other. */
-static void find_order(const struct tenon_plan *plan, size_t *next, size_t *order)
+static void find_order(const struct tenon_plan *plan, size_t *next, uint32_t *order)
 {
     for (size_t i = 0; i < plan->n_tensors; i++)
         next[plan->tensors[i].file + 1]++;
     for (size_t f = 0; f < plan->n_files; f++)
         next[f + 1] += next[f];
-    for (size_t i = 0; i < plan->n_tensors; i++)
+    for (uint32_t i = 0; i < plan->n_tensors; i++)
         order[next[plan->tensors[i].file]++] = i;
 }
 
 enum tenon_status tenon_plan_group(struct tenon_plan *plan, struct tenon_error *err)
 {
-    size_t *order, *next;
+    uint32_t *order;
+    size_t *next;
     enum tenon_status st = TENON_OK;
 
     if (is_grouped(plan))

@@ -121,11 +121,11 @@ static enum tenon_status put_copies(struct tenon_run *run, const struct tenon_ru
         copy.n = left * unit - at % unit;
         if (copy.n > n)
             copy.n = n;
-        if (source->plan->model == NULL) {
-            st = put(run, copy.to, (const unsigned char *)source->plan->bytes + skip,
-                     (size_t)copy.n, buffers->values, err);
+        if (source->plan.model == NULL) {
+            st = put(run, copy.to, (const unsigned char *)source->plan.bytes + skip, (size_t)copy.n,
+                     buffers->values, err);
         } else {
-            copy.from = source->plan->tensor->offset + skip;
+            copy.from = source->plan.tensor->offset + skip;
             st = put_source(run, copy, buffers, err);
         }
         at += copy.n;
@@ -167,7 +167,7 @@ static enum tenon_status refuse_overflow(const struct tenon_run_part *part,
 {
     tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
                "%s has no finite value for %.9g, element number %llu",
-               tenon_dtype_name(part->make.tensor->dtype), overflow->value,
+               tenon_dtype_name(part->make.tensor.dtype), overflow->value,
                (unsigned long long)overflow->first);
     return tenon_make_fail(&part->make, TENON_ERR_CANNOT_REPRESENT, err);
 }
@@ -175,7 +175,7 @@ static enum tenon_status refuse_overflow(const struct tenon_run_part *part,
 /* Bytes before unit `at` of the target. */
 static uint64_t target_offset(const struct tenon_make *make, uint64_t at)
 {
-    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor->dtype);
+    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor.dtype);
 
     if (make->kind == TENON_MAKE_BLOCKS)
         return at * make->unit_bytes;
@@ -241,10 +241,13 @@ static enum tenon_status put_range(struct tenon_run *run, const struct tenon_run
     if (err->offset != TENON_NO_OFFSET)
         at = st == TENON_ERR_MISMATCH ? err->offset : err->offset - part->from + part->offset;
     for (size_t i = 0; i < plan->n_tensors; i++) {
-        const struct tenon_plan_tensor *t = &plan->tensors[i];
+        const struct tenon_plan_record *t = &plan->tensors[i];
 
-        if (t->file == run->file && t->offset <= at && at - t->offset < t->bytes) {
-            tenon_fail_subject(err, "tensor", t->name.data, t->name.len);
+        if (t->file == run->file && t->offset <= at &&
+            at - t->offset < tenon_plan_tensor_bytes(plan, i)) {
+            struct tenon_str name = tenon_plan_name(plan, i);
+
+            tenon_fail_subject(err, "tensor", name.data, name.len);
             break;
         }
     }

@@ -38,7 +38,7 @@ static struct tenon_run_part *add_part(struct tenon_run_parts *parts, struct ten
 /* Units of a piece: as many as fit the buffers before and after encoding, in whole blocks. */
 static size_t piece_units(const struct tenon_make *make)
 {
-    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor->dtype);
+    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor.dtype);
     size_t widest = make->unit_bytes, units;
 
     if (make->kind != TENON_MAKE_BLOCKS && info->block_bytes > widest * info->block_elements)
@@ -94,7 +94,7 @@ static bool allows_overflow(const struct tenon_plan *plan, const struct tenon_pl
 /* Rows of a tile must be whole blocks of the target. */
 static enum tenon_status check_tiles(const struct tenon_make *make, struct tenon_error *err)
 {
-    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor->dtype);
+    const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor.dtype);
     uint64_t cols = make->moves[make->n_moves - 1].cols;
 
     if (make->kind == TENON_MAKE_BLOCKS || cols % info->block_elements == 0)
@@ -138,8 +138,8 @@ enum tenon_status tenon_run_split_tensor(const struct tenon_run *run,
 /* What stands somewhere in the file: a tensor, or a rest. */
 struct span {
     uint64_t offset, n_bytes;
-    const struct tenon_plan_tensor *tensor;
-    const struct tenon_plan_rest *rest;
+    size_t tensor;                      /* its number */
+    const struct tenon_plan_rest *rest; /* NULL: it is a tensor */
 };
 
 static int compare_spans(const void *a, const void *b)
@@ -195,7 +195,7 @@ static enum tenon_status add_shared(const struct tenon_run *run,
                                     struct tenon_run_parts *parts, uint64_t *at,
                                     struct tenon_error *err)
 {
-    const struct tenon_plan_source *source = tensor->sources;
+    const struct tenon_plan_source *source = tenon_plan_sources(tensor);
     uint64_t end = tensor->offset + tensor->bytes, there = *at - tensor->offset;
 
     if (tensor->n_sources != 1 || source->model == NULL || source->first_row != 0 ||
@@ -218,10 +218,10 @@ static void join_copy(struct tenon_run_parts *parts)
     const struct tenon_source *bytes;
     uint64_t from;
 
-    if (part->kind != TENON_RUN_COPY || part->make.tensor->n_sources != 1 || source->bytes == NULL)
+    if (part->kind != TENON_RUN_COPY || part->make.tensor.n_sources != 1 || source->bytes == NULL)
         return;
     bytes = source->bytes;
-    from = source->plan->tensor->offset + source->first * part->make.unit_bytes;
+    from = source->plan.tensor->offset + source->first * part->make.unit_bytes;
     tenon_make_release(&part->make);
     if (parts->n > 1 && before->kind == TENON_RUN_SOURCE && before->source == bytes &&
         before->offset + before->n_bytes == part->offset &&
@@ -242,14 +242,17 @@ static enum tenon_status add_span(const struct tenon_run *run, const struct teno
                                   uint64_t *at, struct tenon_error *err)
 {
     const struct tenon_plan_rest *rest = span->rest;
+    struct tenon_plan_tensor tensor;
     struct tenon_run_part *part;
     enum tenon_status st;
 
     if (span->offset > file->bytes || span->n_bytes > file->bytes - span->offset ||
         span->offset < file->head_bytes || (span->offset < *at && rest != NULL))
         return fail_layout(file, err);
+    if (rest == NULL)
+        tensor = tenon_plan_tensor(run->plan, span->tensor);
     if (span->offset < *at)
-        return add_shared(run, span->tensor, parts, at, err);
+        return add_shared(run, &tensor, parts, at, err);
     st = add_bytes(parts, TENON_RUN_ZEROS, *at, span->offset - *at, err);
     if (st != TENON_OK)
         return st;
@@ -260,7 +263,7 @@ static enum tenon_status add_span(const struct tenon_run *run, const struct teno
     part = add_part(parts, err);
     if (part == NULL)
         return TENON_ERR_NO_MEMORY;
-    st = tenon_run_split_tensor(run, span->tensor, part, err);
+    st = tenon_run_split_tensor(run, &tensor, part, err);
     if (st == TENON_OK)
         join_copy(parts);
     return st;
@@ -272,16 +275,16 @@ static size_t list_spans(const struct tenon_plan *plan, uint32_t file, struct sp
     size_t n = 0;
 
     for (size_t i = 0; i < plan->n_tensors; i++) {
-        const struct tenon_plan_tensor *t = &plan->tensors[i];
+        uint64_t bytes = tenon_plan_tensor_bytes(plan, i);
 
-        if (t->file == file && t->bytes != 0)
-            spans[n++] = (struct span){t->offset, t->bytes, t, NULL};
+        if (plan->tensors[i].file == file && bytes != 0)
+            spans[n++] = (struct span){plan->tensors[i].offset, bytes, i, NULL};
     }
     for (size_t i = 0; i < plan->n_rests; i++) {
         const struct tenon_plan_rest *rest = &plan->rests[i];
 
         if (rest->file == file)
-            spans[n++] = (struct span){rest->offset, rest->bytes, NULL, rest};
+            spans[n++] = (struct span){rest->offset, rest->bytes, 0, rest};
     }
     return n;
 }

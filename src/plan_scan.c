@@ -36,7 +36,8 @@ static enum tenon_status scan_tensor(struct tenon_run *run, size_t i,
 {
     struct tenon_run_part part = {0};
     struct scan scan = {.run = run, .part = &part};
-    enum tenon_status st = tenon_run_split_tensor(run, &run->plan->tensors[i], &part, err);
+    const struct tenon_plan_tensor tensor = tenon_plan_tensor(run->plan, i);
+    enum tenon_status st = tenon_run_split_tensor(run, &tensor, &part, err);
 
     if (st == TENON_OK && part.make.may_overflow)
         st = tenon_parallel(run->threads, (size_t)part.n_pieces, scan_piece, &scan, err);
@@ -49,16 +50,16 @@ static enum tenon_status add_loss(struct tenon_plan *plan, size_t i,
                                   const struct tenon_make_overflow *found,
                                   const struct tenon_loss *like, struct tenon_error *err)
 {
-    const struct tenon_plan_tensor *tensor = &plan->tensors[i];
+    const struct tenon_plan_tensor tensor = tenon_plan_tensor(plan, i);
     uint64_t n = 1;
 
-    for (uint32_t d = 0; d < tensor->n_dims; d++)
-        n *= tensor->dims[d]; /* known to fit: it was scanned */
-    return tenon_plan_add_loss(plan, "overflow", tensor->name, like->option, like->allowed, err,
+    for (uint32_t d = 0; d < tensor.n_dims; d++)
+        n *= tensor.dims[d]; /* known to fit: it was scanned */
+    return tenon_plan_add_loss(plan, "overflow", tensor.name, like->option, like->allowed, err,
                                "%llu of %llu values have no finite %s, first element number %llu, "
                                "%.9g",
                                (unsigned long long)found->n, (unsigned long long)n,
-                               tenon_dtype_name(tensor->dtype), (unsigned long long)found->first,
+                               tenon_dtype_name(tensor.dtype), (unsigned long long)found->first,
                                found->value);
 }
 
@@ -73,7 +74,7 @@ enum tenon_status tenon_plan_scan(struct tenon_plan *plan, const struct tenon_ru
     tenon_run_options_init(&defaults);
     st = tenon_run_init(&run, plan, options != NULL ? options : &defaults, err);
     for (size_t i = 0; i < plan->n_tensors; i++)
-        if (!tenon_u64_add(&run.total, run.total, plan->tensors[i].bytes))
+        if (!tenon_u64_add(&run.total, run.total, tenon_plan_tensor_bytes(plan, i)))
             run.total = UINT64_MAX;
     for (size_t i = 0; st == TENON_OK && i < plan->n_tensors; i++) {
         struct tenon_make_overflow found = {0};

@@ -121,7 +121,7 @@ static enum tenon_status spread(struct tenon_plan *plan, struct tenon_shard_limi
         goto out;
     }
     for (size_t i = 0; i < n; i++)
-        bytes[i] = plan->tensors[i].bytes;
+        bytes[i] = tenon_plan_tensor_bytes(plan, i);
     st = tenon_shards_assign(bytes, n, limit, file, out_n_files, err);
     for (size_t i = 0; st == TENON_OK && i < n; i++)
         plan->tensors[i].file = file[i];

@@ -83,7 +83,7 @@ static enum tenon_status spread(struct split *s, struct tenon_error *err)
     if (bytes == NULL || file == NULL)
         st = tenon_fail_memory(err);
     for (size_t i = 0; st == TENON_OK && i < n; i++)
-        if (!tenon_u64_align(&bytes[i], s->plan->tensors[i].bytes, alignment))
+        if (!tenon_u64_align(&bytes[i], tenon_plan_tensor_bytes(s->plan, i), alignment))
             st = tenon_fail(err, TENON_ERR_CORRUPT, TENON_NO_OFFSET, "too many bytes");
     if (st == TENON_OK) {
         tenon_shards_assign_in_order(bytes, n, s->limit, file, &s->n_files);

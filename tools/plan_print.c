@@ -29,7 +29,7 @@ static const char *const steps[] = {
 /* The name of a dtype; of one that is copied unread, its number in the file. */
 static const char *dtype_text(const struct tenon_plan_tensor *t, char *buf, size_t size)
 {
-    const struct tenon_plan_source *s = t->sources;
+    const struct tenon_plan_source *s = tenon_plan_sources(t);
     struct tenon_str text = {"", 0};
 
     if (t->dtype != TENON_DTYPE_UNKNOWN)
@@ -52,7 +52,7 @@ static bool all_rows(const struct tenon_plan_source *s)
 /* One tensor of the input, under its own name. */
 static bool is_plain_copy(const struct tenon_plan *plan, const struct tenon_plan_tensor *t)
 {
-    const struct tenon_plan_source *s = t->sources;
+    const struct tenon_plan_source *s = tenon_plan_sources(t);
 
     return tenon_plan_tensor_is_copy(plan, t) && t->n_sources == 1 && s->model != NULL &&
            all_rows(s) && s->tensor->name.len == t->name.len &&
@@ -100,30 +100,30 @@ static void write_json_step(struct tenon_json *json, const struct tenon_step *st
     tenon_json_end(json);
 }
 
-static void write_json_tensor(struct tenon_json *json, const struct tenon_plan *plan,
-                              const struct tenon_plan_tensor *t)
+static void write_json_tensor(struct tenon_json *json, const struct tenon_plan *plan, size_t i)
 {
+    const struct tenon_plan_tensor t = tenon_plan_tensor(plan, i);
     char buf[64];
 
     tenon_json_object(json, NULL);
-    tenon_json_str(json, "name", t->name);
-    tenon_json_text(json, "dtype", dtype_text(t, buf, sizeof(buf)));
+    tenon_json_str(json, "name", t.name);
+    tenon_json_text(json, "dtype", dtype_text(&t, buf, sizeof(buf)));
     tenon_json_array_flat(json, "shape");
-    for (uint32_t d = 0; d < t->n_dims; d++)
-        tenon_json_u64(json, NULL, t->dims[d]);
+    for (uint32_t d = 0; d < t.n_dims; d++)
+        tenon_json_u64(json, NULL, t.dims[d]);
     tenon_json_end(json);
-    tenon_json_u64(json, "bytes", t->bytes);
-    tenon_json_u64(json, "file", t->file);
-    tenon_json_u64(json, "offset", t->offset);
-    tenon_json_bool(json, "copy", tenon_plan_tensor_is_copy(plan, t));
-    tenon_json_text(json, "combine", t->n_sources > 1 ? combines[t->combine] : NULL);
+    tenon_json_u64(json, "bytes", t.bytes);
+    tenon_json_u64(json, "file", t.file);
+    tenon_json_u64(json, "offset", t.offset);
+    tenon_json_bool(json, "copy", tenon_plan_tensor_is_copy(plan, &t));
+    tenon_json_text(json, "combine", t.n_sources > 1 ? combines[t.combine] : NULL);
     tenon_json_array(json, "sources");
-    for (size_t i = 0; i < t->n_sources; i++)
-        write_json_source(json, &t->sources[i]);
+    for (size_t k = 0; k < t.n_sources; k++)
+        write_json_source(json, &tenon_plan_sources(&t)[k]);
     tenon_json_end(json);
     tenon_json_array(json, "steps");
-    for (size_t i = 0; i < t->n_steps; i++)
-        write_json_step(json, &t->steps[i]);
+    for (size_t k = 0; k < t.n_steps; k++)
+        write_json_step(json, &t.steps[k]);
     tenon_json_end(json);
     tenon_json_end(json);
 }
@@ -192,7 +192,7 @@ void tenon_plan_print_json(struct tenon_tool *tool, const struct tenon_plan *pla
     tenon_json_end(&json);
     tenon_json_array(&json, "tensors");
     for (size_t i = 0; i < tenon_plan_n_tensors(plan); i++)
-        write_json_tensor(&json, plan, tenon_plan_tensor(plan, i));
+        write_json_tensor(&json, plan, i);
     tenon_json_end(&json);
     tenon_plan_losses_json(&json, plan);
     tenon_json_end(&json);
@@ -231,7 +231,7 @@ static void write_step(struct tenon_out *out, const struct tenon_step *step)
 static void write_origin(struct tenon_out *out, const struct tenon_plan *plan,
                          const struct tenon_plan_tensor *t)
 {
-    const struct tenon_plan_source *first = t->sources;
+    const struct tenon_plan_source *first = tenon_plan_sources(t);
     bool from_model = t->n_sources > 0 && first->model != NULL;
 
     if (is_plain_copy(plan, t)) {
@@ -241,7 +241,7 @@ static void write_origin(struct tenon_out *out, const struct tenon_plan *plan,
     tenon_out_text(out, "from ");
     for (size_t i = 0; i < t->n_sources; i++) {
         tenon_out_text(out, i > 0 ? ", " : "");
-        write_source(out, &t->sources[i]);
+        write_source(out, &tenon_plan_sources(t)[i]);
     }
     if (t->n_sources > 1)
         tenon_out_printf(out, ", %s", combines[t->combine]);
@@ -275,19 +275,21 @@ static void write_tensors(struct tenon_tool *tool, const struct tenon_plan *plan
     size_t copies = 0;
     char number[32];
 
-    for (size_t i = 0; i < tenon_plan_n_tensors(plan); i++)
-        copies += tenon_plan_tensor(plan, i)->file == file &&
-                  is_plain_copy(plan, tenon_plan_tensor(plan, i));
+    for (size_t i = 0; i < tenon_plan_n_tensors(plan); i++) {
+        const struct tenon_plan_tensor t = tenon_plan_tensor(plan, i);
+
+        copies += t.file == file && is_plain_copy(plan, &t);
+    }
     if (tool->common.verbose || copies <= MANY_COPIES)
         copies = 0; /* listed with the others */
     tenon_table_init(&table);
     for (int i = 0; i < 4; i++)
         tenon_table_column(&table, "", false);
     for (size_t i = 0; i < tenon_plan_n_tensors(plan); i++) {
-        const struct tenon_plan_tensor *t = tenon_plan_tensor(plan, i);
+        const struct tenon_plan_tensor t = tenon_plan_tensor(plan, i);
 
-        if (t->file == file && (copies == 0 || !is_plain_copy(plan, t)))
-            add_tensor_row(&table, plan, t);
+        if (t.file == file && (copies == 0 || !is_plain_copy(plan, &t)))
+            add_tensor_row(&table, plan, &t);
     }
     tenon_table_print(&table, &tool->out, &tool->term, 2);
     tenon_table_release(&table);

@@ -14,7 +14,7 @@ static inline void assemble_tensor(const struct tenon_plan_tensor *t, unsigned c
     uint64_t left = t->bytes;
 
     for (size_t s = 0; s < t->n_sources; s++) {
-        const struct tenon_plan_source *source = &t->sources[s];
+        const struct tenon_plan_source *source = &tenon_plan_sources(t)[s];
         uint64_t n = source->model != NULL ? source->tensor->bytes : left;
         struct tenon_error err = {0};
 
@@ -39,13 +39,13 @@ static inline void assemble(const struct tenon_plan *plan, uint32_t file, struct
     ck_assert_uint_ge(f->bytes, f->head_bytes);
     gen_fill(out, 0, f->bytes - f->head_bytes);
     for (size_t i = 0; i < tenon_plan_n_tensors(plan); i++) {
-        const struct tenon_plan_tensor *t = tenon_plan_tensor(plan, i);
+        const struct tenon_plan_tensor t = tenon_plan_tensor(plan, i);
 
-        if (t->file != file)
+        if (t.file != file)
             continue;
-        ck_assert_uint_ge(t->offset, f->head_bytes);
-        ck_assert_uint_le(t->offset + t->bytes, f->bytes);
-        assemble_tensor(t, out->data + start + t->offset);
+        ck_assert_uint_ge(t.offset, f->head_bytes);
+        ck_assert_uint_le(t.offset + t.bytes, f->bytes);
+        assemble_tensor(&t, out->data + start + t.offset);
     }
 }
 

@@ -61,20 +61,20 @@ static inline void planned_bytes(const struct tenon_plan *plan, uint32_t file,
     ck_assert_uint_ge(made->bytes, made->head_bytes);
     gen_fill(out, 0, (size_t)(made->bytes - made->head_bytes));
     for (size_t i = 0; i < plan->n_tensors; i++) {
-        const struct tenon_plan_tensor *t = &plan->tensors[i];
-        const struct tenon_plan_source *source = t->sources;
+        const struct tenon_plan_tensor t = tenon_plan_tensor(plan, i);
+        const struct tenon_plan_source *source = tenon_plan_sources(&t);
         struct tenon_error err = {0};
 
-        if (t->file != file || t->bytes == 0)
+        if (t.file != file || t.bytes == 0)
             continue;
-        ck_assert(tenon_plan_tensor_is_copy(plan, t));
-        ck_assert_uint_eq(t->n_sources, 1);
-        ck_assert_uint_le(t->offset + t->bytes, made->bytes);
+        ck_assert(tenon_plan_tensor_is_copy(plan, &t));
+        ck_assert_uint_eq(t.n_sources, 1);
+        ck_assert_uint_le(t.offset + t.bytes, made->bytes);
         if (source->model == NULL)
-            memcpy(out->data + t->offset, source->bytes, (size_t)t->bytes);
+            memcpy(out->data + t.offset, source->bytes, (size_t)t.bytes);
         if (source->model != NULL)
-            ck_ok(tenon_tensor_read(source->model, source->tensor, 0, out->data + t->offset,
-                                    (size_t)t->bytes, &err),
+            ck_ok(tenon_tensor_read(source->model, source->tensor, 0, out->data + t.offset,
+                                    (size_t)t.bytes, &err),
                   err);
     }
     for (size_t i = 0; i < plan->n_rests; i++) {

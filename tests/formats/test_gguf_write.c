@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "spell_out.h"
+
 /* --- versions, byte orders, alignments --- */
 
 /* The sample, written as a new file that differs from it in what `change` sets. */
@@ -441,29 +443,28 @@ END_TEST
 
 static void cast_to_u8(struct tenon_plan *plan)
 {
-    plan->tensors[0].dtype = TENON_DTYPE_U8;
+    plan->tensors[0].dtype = plan_spell_out(plan, 0)->dtype = TENON_DTYPE_U8;
 }
 
 static void cast_to_unknown(struct tenon_plan *plan)
 {
-    plan->tensors[0].dtype = TENON_DTYPE_UNKNOWN;
+    plan->tensors[0].dtype = plan_spell_out(plan, 0)->dtype = TENON_DTYPE_UNKNOWN;
 }
 
 static void cast_to_q4_k(struct tenon_plan *plan)
 {
-    plan->tensors[0].dtype = TENON_DTYPE_Q4_K;
+    plan->tensors[0].dtype = plan_spell_out(plan, 0)->dtype = TENON_DTYPE_Q4_K;
 }
 
 static void give_five_dims(struct tenon_plan *plan)
 {
     static const uint64_t dims[] = {1, 1, 1, 40, 32};
     static const unsigned char payload[40 * 32 * 4];
-    struct tenon_plan_source *source = tenon_arena_alloc(&plan->arena, 1, sizeof(*source));
+    struct tenon_plan_tensor *full = plan_spell_out(plan, 0);
 
-    source->bytes = payload;
-    plan->tensors[0].sources = source;
-    plan->tensors[0].dims = dims;
-    plan->tensors[0].n_dims = 5;
+    full->source = (struct tenon_plan_source){.bytes = payload};
+    full->dims = dims;
+    full->n_dims = 5;
 }
 
 START_TEST(tensors_that_the_format_cannot_hold_are_refused)

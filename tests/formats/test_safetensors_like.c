@@ -8,6 +8,7 @@
 
 #include "cooked.h"
 #include "odd_header.h"
+#include "spell_out.h"
 
 #define HEAD "zz.head.weight"
 
@@ -489,13 +490,15 @@ START_TEST(a_tensor_of_another_type_is_spelled_anew)
     struct tenon_error err = {0};
     struct edit none = {.from = 0};
     struct copy a, b = {.model = NULL};
+    struct tenon_plan_tensor *full;
 
     copy_make_aligned(&a, "{" ENTRY("a", "U8", "2", "0,2") "," ENTRY("b", "U8", "2", "2,4") "}", 4);
     ck_ok(make_plan(&a, &none, &plan, &err), err);
-    plan->tensors[1].dtype = TENON_DTYPE_F32;
-    plan->tensors[1].bytes = 8;
+    full = plan_spell_out(plan, 1);
+    plan->tensors[1].dtype = full->dtype = TENON_DTYPE_F32;
+    full->bytes = 8;
     ck_ok(tenon_plan_layout(plan, &err), err);
-    ck_assert_uint_eq(plan->tensors[0].name.data[0], 'b');
+    ck_assert_uint_eq(tenon_plan_name(plan, 0).data[0], 'b');
     gen_raw(&b.bytes, plan->files[0].head, plan->files[0].head_bytes);
     check_header(&b, "{" ENTRY("b", "F32", "2", "0,8") "," ENTRY("a", "U8", "2", "8,10") "}");
     ck_assert_uint_eq(plan->files[0].bytes, plan->files[0].head_bytes + 10);

@@ -158,7 +158,7 @@ START_TEST(an_alignment_grows_the_padding)
     begin(&w, &file);
     add(&w, "a", TENON_DTYPE_U8, 1, "x");
     ck_ok(tenon_plan_layout(w.plan, &w.err), w.err);
-    ck_assert_uint_eq(tenon_plan_tensor(w.plan, 0)->offset, 4096);
+    ck_assert_uint_eq(tenon_plan_tensor(w.plan, 0).offset, 4096);
     ck_assert_uint_eq(tenon_plan_file(w.plan, 0)->bytes, 4097);
     finish(&w);
 }
@@ -189,11 +189,11 @@ START_TEST(tensors_of_two_files_may_come_by_turns)
     }
     ck_ok(tenon_plan_layout(w.plan, &w.err), w.err);
     for (uint32_t i = 0; i < 6; i++) {
-        const struct tenon_plan_tensor *t = tenon_plan_tensor(w.plan, i);
+        const struct tenon_plan_tensor t = tenon_plan_tensor(w.plan, i);
 
-        ck_assert_uint_eq(t->file, i < 3 ? 0 : 1);
-        ck_assert_int_eq(t->name.data[0], "bdface"[i]);
-        ck_assert_uint_eq(t->offset, tenon_plan_file(w.plan, t->file)->head_bytes + i % 3);
+        ck_assert_uint_eq(t.file, i < 3 ? 0 : 1);
+        ck_assert_int_eq(t.name.data[0], "bdface"[i]);
+        ck_assert_uint_eq(t.offset, tenon_plan_file(w.plan, t.file)->head_bytes + i % 3);
     }
     finish(&w);
 }

@@ -58,13 +58,14 @@ static unsigned char *carry_out(const struct tenon_plan *plan)
     require(bytes != NULL);
     memcpy(bytes, file->head, (size_t)file->head_bytes);
     for (size_t i = 0; i < plan->n_tensors; i++) {
-        const struct tenon_plan_tensor *t = &plan->tensors[i];
+        const struct tenon_plan_tensor t = tenon_plan_tensor(plan, i);
+        const struct tenon_plan_source *source = tenon_plan_sources(&t);
 
-        require(t->bytes == 0 || (t->offset >= file->head_bytes && t->offset <= file->bytes &&
-                                  t->bytes <= file->bytes - t->offset));
-        require(t->bytes == 0 ||
-                tenon_tensor_read(t->sources->model, t->sources->tensor, 0, bytes + t->offset,
-                                  (size_t)t->bytes, &err) == TENON_OK);
+        require(t.bytes == 0 || (t.offset >= file->head_bytes && t.offset <= file->bytes &&
+                                 t.bytes <= file->bytes - t.offset));
+        require(t.bytes == 0 ||
+                tenon_tensor_read(source->model, source->tensor, 0, bytes + t.offset,
+                                  (size_t)t.bytes, &err) == TENON_OK);
     }
     for (size_t i = 0; i < plan->n_rests; i++) {
         const struct tenon_plan_rest *rest = &plan->rests[i];

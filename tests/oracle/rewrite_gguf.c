@@ -83,10 +83,11 @@ static unsigned char *carry_out(const struct tenon_plan *plan)
         exit(1);
     memcpy(bytes, file->head, (size_t)file->head_bytes);
     for (size_t i = 0; i < tenon_plan_n_tensors(plan); i++) {
-        const struct tenon_plan_tensor *t = tenon_plan_tensor(plan, i);
+        const struct tenon_plan_tensor t = tenon_plan_tensor(plan, i);
+        const struct tenon_plan_source *source = tenon_plan_sources(&t);
 
-        expect(tenon_tensor_read(t->sources->model, t->sources->tensor, 0, bytes + t->offset,
-                                 (size_t)t->bytes, &err),
+        expect(tenon_tensor_read(source->model, source->tensor, 0, bytes + t.offset,
+                                 (size_t)t.bytes, &err),
                &err, file->path);
     }
     for (size_t i = 0; i < plan->n_rests; i++) {

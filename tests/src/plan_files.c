@@ -20,12 +20,12 @@ void plan_lay_out(struct tenon_plan *plan)
         file->head = head;
         file->head_bytes = file->bytes = PLAN_HEAD_BYTES;
         for (size_t k = 0; k < plan->n_tensors; k++) {
-            struct tenon_plan_tensor *tensor = &plan->tensors[k];
+            struct tenon_plan_record *tensor = &plan->tensors[k];
 
             if (tensor->file != i)
                 continue;
             ck_assert(tenon_u64_align(&tensor->offset, file->bytes, PLAN_ALIGNMENT));
-            file->bytes = tensor->offset + tensor->bytes;
+            file->bytes = tensor->offset + tenon_plan_tensor_bytes(plan, k);
         }
     }
     plan->laid_out = true;

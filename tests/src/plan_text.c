@@ -29,24 +29,25 @@ const char *plan_tensors(const struct tenon_plan *plan)
     used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < tenon_plan_n_tensors(plan); i++) {
-        const struct tenon_plan_tensor *t = tenon_plan_tensor(plan, i);
+        const struct tenon_plan_tensor t = tenon_plan_tensor(plan, i);
+        const struct tenon_plan_source *sources = tenon_plan_sources(&t);
         bool scaled = false;
 
-        put("%s%.*s:%s=", i > 0 ? " " : "", (int)t->name.len, t->name.data,
-            tenon_dtype_name(t->dtype));
-        for (size_t s = 0; s < t->n_sources; s++) {
-            struct tenon_str name = t->sources[s].tensor->name;
+        put("%s%.*s:%s=", i > 0 ? " " : "", (int)t.name.len, t.name.data,
+            tenon_dtype_name(t.dtype));
+        for (size_t s = 0; s < t.n_sources; s++) {
+            struct tenon_str name = sources[s].tensor->name;
 
-            scaled = scaled || t->sources[s].logical;
+            scaled = scaled || sources[s].logical;
             put("%s%.*s", s > 0 ? "+" : "", (int)name.len, name.data);
         }
-        if (t->combine == TENON_COMBINE_MEAN)
+        if (t.combine == TENON_COMBINE_MEAN)
             put("~");
-        for (size_t s = 0; s < t->n_steps; s++)
-            put("%s", t->steps[s].kind == TENON_STEP_TRANSPOSE ? "T" : "?");
+        for (size_t s = 0; s < t.n_steps; s++)
+            put("%s", t.steps[s].kind == TENON_STEP_TRANSPOSE ? "T" : "?");
         put("%s", scaled ? "*" : "");
-        if (t->file > 0)
-            put("@%u", t->file + 1);
+        if (t.file > 0)
+            put("@%u", t.file + 1);
     }
     return text;
 }

@@ -61,7 +61,7 @@ static const char *places(void)
     size_t n = tenon_plan_n_tensors(plan);
 
     for (size_t i = 0; i < n; i++)
-        text[i] = (char)('0' + tenon_plan_tensor(plan, i)->file);
+        text[i] = (char)('0' + tenon_plan_tensor(plan, i).file);
     text[n] = '\0';
     return text;
 }

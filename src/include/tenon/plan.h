@@ -57,7 +57,8 @@ struct tenon_plan_tensor {
     uint64_t offset;      /* absolute in that file; set by the layout. Two copies of one range may
                            * have the same place, bytes and all */
     enum tenon_combine combine;
-    const struct tenon_plan_source *sources;
+    const struct tenon_plan_source *sources; /* NULL: the only one is `source` */
+    struct tenon_plan_source source;
     size_t n_sources;
     const struct tenon_step *steps;
     size_t n_steps;
@@ -115,8 +116,14 @@ TENON_API TENON_MUST_USE enum tenon_status tenon_plan_layout(struct tenon_plan *
 TENON_API size_t tenon_plan_n_files(const struct tenon_plan *plan);
 TENON_API const struct tenon_plan_file *tenon_plan_file(const struct tenon_plan *plan, size_t i);
 TENON_API size_t tenon_plan_n_tensors(const struct tenon_plan *plan);
-TENON_API const struct tenon_plan_tensor *tenon_plan_tensor(const struct tenon_plan *plan,
-                                                            size_t i);
+
+/* Tensor `i`, which must be below the count. What it points to lives as long as the plan and the
+ * models. */
+TENON_API struct tenon_plan_tensor tenon_plan_tensor(const struct tenon_plan *plan, size_t i);
+
+/* Its sources, n_sources of them. Valid as long as `tensor` stays where it is. */
+TENON_API const struct tenon_plan_source *
+tenon_plan_sources(const struct tenon_plan_tensor *tensor);
 
 /* True when the payload is the source's bytes: one or more sources copied, no step, same dtype and
  * byte order. */
