@@ -327,11 +327,27 @@ static bool ends_with_header(const struct tenon_gguf_layout *l)
     return like->bytes == like->header_bytes && like->bytes % l->alignment != 0;
 }
 
+static enum tenon_status keep_header(const struct tenon_gguf_layout *l, size_t n,
+                                     struct tenon_error *err)
+{
+    struct tenon_gguf_out out = {.swapped = l->file->big_endian, .bytes = tenon_mem_alloc(n, 1)};
+    uint32_t file = (uint32_t)(l->file - l->plan->files);
+    enum tenon_status st;
+
+    if (out.bytes == NULL)
+        return tenon_fail_memory(err);
+    put_header(&out, l);
+    st = tenon_plan_keep_head(l->plan, file, out.bytes, n, err);
+    tenon_mem_free(out.bytes);
+    return st;
+}
+
 /* Writes the header's bytes into the plan, and gives every tensor its offset in the file. */
 static enum tenon_status finish(struct tenon_gguf_layout *l, struct tenon_error *err)
 {
     struct tenon_gguf_out out = {.swapped = l->file->big_endian};
     uint64_t start, header;
+    enum tenon_status st;
 
     put_header(&out, l);
     header = out.n;
@@ -341,13 +357,9 @@ static enum tenon_status finish(struct tenon_gguf_layout *l, struct tenon_error 
         start = header;
     if (!tenon_u64_add(&l->file->bytes, start, l->data_bytes))
         return fail_size(err);
-    out = (struct tenon_gguf_out){.swapped = out.swapped,
-                                  .bytes = tenon_arena_alloc(&l->plan->arena, (size_t)header, 1)};
-    if (out.bytes == NULL)
-        return tenon_fail_memory(err);
-    put_header(&out, l);
-    l->file->head = out.bytes;
-    l->file->head_bytes = header;
+    st = keep_header(l, (size_t)header, err);
+    if (st != TENON_OK)
+        return st;
     for (size_t i = 0; i < l->n; i++)
         l->plan->tensors[l->first + i].offset =
             start + l->places[i]; /* fits: before the file's end */

@@ -9,7 +9,9 @@
 
 void tenon_json_put(struct tenon_json_out *out, const char *text, size_t len)
 {
-    if (out->data != NULL)
+    if (out->window != NULL)
+        tenon_window_put(out->window, text, len);
+    else if (out->data != NULL)
         memcpy(out->data + out->len, text, len);
     out->len += len;
 }
@@ -21,7 +23,9 @@ void tenon_json_put_text(struct tenon_json_out *out, const char *text)
 
 void tenon_json_put_fill(struct tenon_json_out *out, char c, size_t n)
 {
-    if (out->data != NULL)
+    if (out->window != NULL)
+        tenon_window_fill(out->window, (unsigned char)c, n);
+    else if (out->data != NULL)
         memset(out->data + out->len, c, n);
     out->len += n;
 }

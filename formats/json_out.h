@@ -1,14 +1,16 @@
 /* Writing JSON text into memory of the exact size: the same calls are made twice, first to measure
- * (`data` NULL, nothing is stored) and then into room for what was measured. No allocation. */
+ * (`data` NULL, nothing is stored) and then into room for what was measured. Or into a window,
+ * which hands it on. No allocation. */
 #ifndef TENON_JSON_OUT_H
 #define TENON_JSON_OUT_H
 
-#include "tenon/api.h"
+#include "window.h"
 
 /* Zero-initialise to measure; then set `data` to at least `len` bytes and `len` to 0. */
 struct tenon_json_out {
     char *data;
-    size_t len; /* bytes written, or that would have been */
+    size_t len;                  /* bytes written, or that would have been */
+    struct tenon_window *window; /* not NULL: the bytes go there, `data` is not used */
 };
 
 void tenon_json_put(struct tenon_json_out *out, const char *text, size_t len);

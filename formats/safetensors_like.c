@@ -461,6 +461,7 @@ static enum tenon_status make_head(struct tenon_like *like, struct tenon_error *
 {
     size_t grow = 0, shrink = 0, n = 0, lead = like->root.open - 1, end = like->root.close + 1;
     struct tenon_json_out out = {0};
+    enum tenon_status st;
 
     pad(like, &grow, &shrink);
     n = lead + measure_root(like) + (like->len - end) - shrink + grow;
@@ -468,18 +469,18 @@ static enum tenon_status make_head(struct tenon_like *like, struct tenon_error *
         return tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
                           "the header would take %zu bytes, at most %d are read by other programs",
                           n, TENON_SAFETENSORS_MOST_HEADER);
-    out.data = tenon_arena_alloc(&like->plan->arena, n + TENON_SAFETENSORS_PREFIX, 1);
+    out.data = tenon_mem_alloc(n + TENON_SAFETENSORS_PREFIX, 1);
     if (out.data == NULL)
         return tenon_fail_memory(err);
-    like->out->head = (unsigned char *)out.data;
-    like->out->head_bytes = n + TENON_SAFETENSORS_PREFIX;
     tenon_store_u64((unsigned char *)out.data, n, false);
     out.len = TENON_SAFETENSORS_PREFIX;
     tenon_json_put(&out, like->text, lead);
     tenon_json_object_put(&like->root, &out);
     tenon_json_put(&out, like->text + end, like->len - end - shrink);
     tenon_json_put_fill(&out, ' ', grow);
-    return TENON_OK;
+    st = tenon_plan_keep_head(like->plan, like->file, out.data, out.len, err);
+    tenon_mem_free(out.data);
+    return st;
 }
 
 /* Counts all places from the beginning of the file. */

@@ -21,6 +21,14 @@
 /* What the header's end is padded to where the plan says nothing. */
 #define DEFAULT_ALIGNMENT 8
 
+/* What a header is made of, besides the plan's tensors; in the plan's arena. */
+struct header {
+    const struct tenon_meta_entry **metas; /* sorted by key */
+    size_t n_metas;
+    size_t text_len; /* without length field and padding */
+    size_t len;      /* with both */
+};
+
 /* --- metadata --- */
 
 static int compare_metas(const void *a, const void *b)
@@ -29,11 +37,13 @@ static int compare_metas(const void *a, const void *b)
                                      (*(const struct tenon_meta_entry *const *)b)->key);
 }
 
-/* The pairs of `file`, checked and sorted by key, to be freed. */
-static enum tenon_status sort_metas(const struct tenon_plan_file *file,
-                                    const struct tenon_meta_entry ***out, struct tenon_error *err)
+/* The pairs of the file, checked and sorted by key. */
+static enum tenon_status sort_metas(struct tenon_plan *plan, uint32_t number, struct header *h,
+                                    struct tenon_error *err)
 {
-    const struct tenon_meta_entry **metas = tenon_mem_alloc(file->n_metas, sizeof(*metas));
+    const struct tenon_plan_file *file = &plan->files[number];
+    const struct tenon_meta_entry **metas = tenon_arena_alloc(
+        &plan->arena, file->n_metas > 0 ? file->n_metas : 1, sizeof(struct tenon_meta_entry *));
     enum tenon_status st = TENON_OK;
 
     if (metas == NULL)
@@ -47,12 +57,9 @@ static enum tenon_status sort_metas(const struct tenon_plan_file *file,
     for (size_t i = 1; st == TENON_OK && i < file->n_metas; i++)
         if (tenon_safetensors_compare(metas[i - 1]->key, metas[i]->key) == 0)
             st = tenon_safetensors_refuse("key", metas[i]->key, "the key stands twice", err);
-    if (st != TENON_OK) {
-        tenon_mem_free(metas);
-        return st;
-    }
-    *out = metas;
-    return TENON_OK;
+    h->metas = metas;
+    h->n_metas = file->n_metas;
+    return st;
 }
 
 /* --- the header --- */
@@ -71,43 +78,53 @@ static void put_metas(struct tenon_json_out *out, const struct tenon_meta_entry 
     tenon_json_put_text(out, "}");
 }
 
-/* A header that is being made. */
-struct header {
-    const struct tenon_plan *plan;
-    size_t first, n_tensors; /* its tensors in the plan */
-    const struct tenon_meta_entry **metas;
-    size_t n_metas;
-    uint64_t payload_bytes;
-    uint64_t alignment; /* of its end in the file */
-    size_t text_len;    /* without length field and padding */
-    size_t len;         /* with both */
-};
-
-static void put_header(struct tenon_json_out *out, const struct header *h)
+/* Everything between the braces. `data` is where payloads begin: places count from there. */
+static void put_text(struct tenon_json_out *out, const struct tenon_plan *plan, uint32_t file,
+                     const struct header *h, uint64_t data)
 {
+    size_t first, n;
+
+    tenon_plan_tensors_of(plan, file, &first, &n);
     tenon_json_put_text(out, "{");
     if (h->n_metas > 0)
         put_metas(out, h->metas, h->n_metas);
-    for (size_t i = 0; i < h->n_tensors; i++) {
-        const struct tenon_plan_tensor t = tenon_plan_tensor(h->plan, h->first + i);
-        uint64_t end = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct tenon_plan_tensor t = tenon_plan_tensor(plan, first + i);
+        uint64_t begin = t.offset - data, end = 0;
 
         if (i > 0 || h->n_metas > 0)
             tenon_json_put_text(out, ",");
-        if (tenon_u64_add(&end, t.offset, t.bytes)) /* was checked when it was placed */
-            tenon_safetensors_put_tensor(out, &t, t.offset, end);
+        if (tenon_u64_add(&end, begin, t.bytes)) /* was checked when it was placed */
+            tenon_safetensors_put_tensor(out, &t, begin, end);
     }
     tenon_json_put_text(out, "}");
 }
 
-static enum tenon_status measure_header(struct header *h, struct tenon_error *err)
+static enum tenon_status put_header(const struct tenon_plan *plan, uint32_t file, const void *state,
+                                    struct tenon_window *to)
+{
+    const struct header *h = state;
+    struct tenon_json_out out = {.window = to};
+    unsigned char length[TENON_SAFETENSORS_PREFIX];
+
+    tenon_store_u64(length, h->len - TENON_SAFETENSORS_PREFIX, false);
+    tenon_window_put(to, length, sizeof(length));
+    put_text(&out, plan, file, h, h->len);
+    tenon_json_put_fill(&out, ' ', h->len - TENON_SAFETENSORS_PREFIX - h->text_len);
+    return to->st;
+}
+
+/* Finds the length of the header, from payloads that count from 0. */
+static enum tenon_status measure_header(const struct tenon_plan *plan, uint32_t file,
+                                        struct header *h, struct tenon_error *err)
 {
     struct tenon_json_out out = {0};
     uint64_t end = 0;
 
-    put_header(&out, h);
+    put_text(&out, plan, file, h, 0);
     h->text_len = out.len;
-    if (!tenon_u64_align(&end, (uint64_t)out.len + TENON_SAFETENSORS_PREFIX, h->alignment) ||
+    if (!tenon_u64_align(&end, (uint64_t)out.len + TENON_SAFETENSORS_PREFIX,
+                         plan->files[file].alignment) ||
         end > TENON_SAFETENSORS_MOST_HEADER + TENON_SAFETENSORS_PREFIX)
         return tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
                           "the header would take %zu bytes, at most %d are read by other programs",
@@ -116,56 +133,44 @@ static enum tenon_status measure_header(struct header *h, struct tenon_error *er
     return TENON_OK;
 }
 
-static enum tenon_status make_header(struct tenon_plan *plan, struct tenon_plan_file *file,
-                                     struct header *h, struct tenon_error *err)
-{
-    struct tenon_json_out out = {0};
-    enum tenon_status st = measure_header(h, err);
-    char *head;
-
-    if (st != TENON_OK)
-        return st;
-    head = tenon_arena_alloc(&plan->arena, h->len, 1);
-    if (head == NULL)
-        return tenon_fail_memory(err);
-    tenon_store_u64((unsigned char *)head, h->len - TENON_SAFETENSORS_PREFIX, false);
-    out.data = head + TENON_SAFETENSORS_PREFIX;
-    put_header(&out, h);
-    tenon_json_put_fill(&out, ' ', h->len - TENON_SAFETENSORS_PREFIX - h->text_len);
-    file->head = (const unsigned char *)head;
-    file->head_bytes = h->len;
-    return TENON_OK;
-}
-
 /* --- the whole file --- */
 
-/* One payload after the other, places counting from the end of the header. */
-static enum tenon_status place_payloads(struct tenon_plan *plan, struct header *h,
+/* One payload after the other, places counting from the end of the header; `*out_bytes` is where
+ * they end. */
+static enum tenon_status place_payloads(struct tenon_plan *plan, uint32_t file, uint64_t *out_bytes,
                                         struct tenon_error *err)
 {
-    for (size_t i = 0; i < h->n_tensors; i++) {
-        const struct tenon_plan_tensor t = tenon_plan_tensor(plan, h->first + i);
+    uint64_t end = 0;
+    size_t first, n;
+
+    tenon_plan_tensors_of(plan, file, &first, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct tenon_plan_tensor t = tenon_plan_tensor(plan, first + i);
         enum tenon_status st = tenon_safetensors_check_tensor(&t, err);
 
         if (st != TENON_OK)
             return st;
-        plan->tensors[h->first + i].offset = h->payload_bytes;
-        if (!tenon_u64_add(&h->payload_bytes, h->payload_bytes, t.bytes))
+        plan->tensors[first + i].offset = end;
+        if (!tenon_u64_add(&end, end, t.bytes))
             return tenon_safetensors_refuse("tensor", t.name, "its end does not fit 64 bits", err);
     }
+    *out_bytes = end;
     return TENON_OK;
 }
 
 /* Counts all places from the beginning of the file, now that the header's length is known. */
-static enum tenon_status shift_payloads(struct tenon_plan *plan, struct tenon_plan_file *file,
-                                        const struct header *h, struct tenon_error *err)
+static enum tenon_status shift_payloads(struct tenon_plan *plan, uint32_t file, uint64_t head,
+                                        uint64_t payload_bytes, struct tenon_error *err)
 {
-    struct tenon_plan_record *tensors = h->n_tensors > 0 ? plan->tensors + h->first : NULL;
-    bool fits = tenon_u64_add(&file->bytes, h->payload_bytes, file->head_bytes);
+    uint64_t *bytes = &plan->files[file].bytes;
+    size_t first, n;
+    bool fits = tenon_u64_add(bytes, payload_bytes, head);
 
-    for (size_t i = 0; fits && i < h->n_tensors; i++)
-        fits = tenon_u64_add(&tensors[i].offset, tensors[i].offset, file->head_bytes);
-    if (!fits || file->bytes > INT64_MAX)
+    tenon_plan_tensors_of(plan, file, &first, &n);
+    for (size_t i = 0; fits && i < n; i++)
+        fits =
+            tenon_u64_add(&plan->tensors[first + i].offset, plan->tensors[first + i].offset, head);
+    if (!fits || *bytes > INT64_MAX)
         return tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
                           "the file would be larger than files can be");
     return TENON_OK;
@@ -195,24 +200,28 @@ static bool is_copy(const struct tenon_plan_file *file)
 enum tenon_status tenon_safetensors_layout(struct tenon_plan *plan, uint32_t file,
                                            struct tenon_error *err)
 {
-    struct tenon_plan_file *f = &plan->files[file];
-    struct header h = {.plan = plan, .n_metas = f->n_metas};
-    enum tenon_status st = check_file(f, err);
+    struct header *h;
+    uint64_t payload_bytes = 0;
+    size_t first, n;
+    enum tenon_status st = check_file(&plan->files[file], err);
 
-    if (st == TENON_OK && is_copy(f))
+    if (st == TENON_OK && is_copy(&plan->files[file]))
         return tenon_safetensors_layout_like(plan, file, err);
-    tenon_plan_tensors_of(plan, file, &h.first, &h.n_tensors);
-    h.alignment = f->alignment;
+    h = tenon_arena_alloc(&plan->arena, 1, sizeof(*h));
+    if (st == TENON_OK && h == NULL)
+        st = tenon_fail_memory(err);
+    tenon_plan_tensors_of(plan, file, &first, &n);
     if (st == TENON_OK)
-        st = tenon_safetensors_sort(plan, h.first, h.n_tensors, err);
+        st = tenon_safetensors_sort(plan, first, n, err);
     if (st == TENON_OK)
-        st = place_payloads(plan, &h, err);
+        st = place_payloads(plan, file, &payload_bytes, err);
     if (st == TENON_OK)
-        st = sort_metas(f, &h.metas, err);
+        st = sort_metas(plan, file, h, err);
     if (st == TENON_OK)
-        st = make_header(plan, f, &h, err);
+        st = measure_header(plan, file, h, err);
     if (st == TENON_OK)
-        st = shift_payloads(plan, f, &h, err);
-    tenon_mem_free(h.metas);
+        st = tenon_plan_set_head(plan, file, (struct tenon_plan_head){put_header, h}, h->len, err);
+    if (st == TENON_OK)
+        st = shift_payloads(plan, file, h->len, payload_bytes, err);
     return st;
 }

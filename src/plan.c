@@ -181,8 +181,8 @@ enum tenon_status tenon_plan_add_text(struct tenon_plan *plan, const char *path,
     struct tenon_plan_file file = {
         .kind = TENON_PLAN_TEXT, .path = path, .head_bytes = len, .bytes = len, .last = last};
 
-    file.head = (const unsigned char *)tenon_arena_text(&plan->arena, text, len);
-    return file.head != NULL ? tenon_plan_add_file(plan, &file, NULL, err) : tenon_fail_memory(err);
+    file.text = tenon_arena_text(&plan->arena, text, len);
+    return file.text != NULL ? tenon_plan_add_file(plan, &file, NULL, err) : tenon_fail_memory(err);
 }
 
 enum tenon_status tenon_plan_add_rest(struct tenon_plan *plan, const struct tenon_plan_rest *rest,

@@ -5,6 +5,7 @@
 
 #include "mem.h"
 #include "tenon/plan.h"
+#include "window.h"
 
 /* A change to a config of the folder: member `key` ("text_config.tie_word_embeddings") of the
  * JSON file `name` becomes true, false, or goes away. One that is not there is made the first of
@@ -24,6 +25,14 @@ struct tenon_plan_flag {
     const char *key;  /* path of members, joined by dots */
     enum tenon_flag_value value;
     const char *text; /* of TEXT: JSON, static */
+};
+
+/* How the header of a file comes about, from what the plan says: names, shapes, offsets. It is made
+ * whenever it is wanted, always the same, and never kept. Lives in the plan's arena. */
+struct tenon_plan_head {
+    enum tenon_status (*put)(const struct tenon_plan *plan, uint32_t file, const void *state,
+                             struct tenon_window *to);
+    const void *state;
 };
 
 /* Bytes of an input that belong to no tensor and go along in an edited copy of it: padding that
@@ -108,6 +117,20 @@ enum tenon_status tenon_plan_add_tensor(struct tenon_plan *plan,
 enum tenon_status tenon_plan_add_tensor_of(struct tenon_plan *plan, const struct tenon_model *model,
                                            const struct tenon_tensor *tensor, uint32_t file,
                                            struct tenon_error *err);
+
+/* For layouts: what makes the header of `file`, `n` bytes of it. `state` must live as long as the
+ * plan. NO_MEMORY only. */
+enum tenon_status tenon_plan_set_head(struct tenon_plan *plan, uint32_t file,
+                                      struct tenon_plan_head head, uint64_t n,
+                                      struct tenon_error *err);
+
+/* The same for a header that is small enough to be copied into the plan's arena. */
+enum tenon_status tenon_plan_keep_head(struct tenon_plan *plan, uint32_t file, const void *bytes,
+                                       size_t n, struct tenon_error *err);
+
+/* As tenon_plan_put_head, into a window, which is ended. */
+enum tenon_status tenon_plan_make_head(const struct tenon_plan *plan, size_t file,
+                                       struct tenon_window *to);
 
 /* For layouts. Nothing happens for 0 bytes. NO_MEMORY only. */
 enum tenon_status tenon_plan_add_rest(struct tenon_plan *plan, const struct tenon_plan_rest *rest,

@@ -37,7 +37,7 @@ struct tenon_make_buffers tenon_run_buffers(const struct tenon_run *run, unsigne
 
 /* A piece of a file: bytes, zeros, or what a tensor is made of. */
 enum tenon_part_kind {
-    TENON_RUN_BYTES = 0,  /* at `bytes` */
+    TENON_RUN_HEAD = 0,   /* the header, or all of a text */
     TENON_RUN_ZEROS = 1,  /* between payloads */
     TENON_RUN_SOURCE = 2, /* bytes of a file */
     TENON_RUN_COPY = 3,   /* a tensor, bytes as they are */
@@ -47,7 +47,6 @@ enum tenon_part_kind {
 struct tenon_run_part {
     enum tenon_part_kind kind;
     uint64_t offset, n_bytes; /* in the file */
-    const unsigned char *bytes;
     const struct tenon_source *source;
     uint64_t from; /* in `source` */
     struct tenon_make make;

@@ -254,6 +254,34 @@ static enum tenon_status put_range(struct tenon_run *run, const struct tenon_run
     return st;
 }
 
+struct head {
+    struct tenon_run *run;
+    unsigned char *own; /* buffer for what is read back */
+    uint64_t at;
+};
+
+static enum tenon_status put_part(void *user, const void *bytes, size_t n, struct tenon_error *err)
+{
+    struct head *head = user;
+    enum tenon_status st = put(head->run, head->at, bytes, n, head->own, err);
+
+    head->at += n;
+    return st;
+}
+
+static enum tenon_status put_head(struct tenon_run *run, const struct tenon_make_buffers *buffers,
+                                  struct tenon_error *err)
+{
+    struct head head = {run, buffers->values, 0};
+    struct tenon_window window = {.put = put_part,
+                                  .user = &head,
+                                  .bytes = buffers->encoded,
+                                  .room = TENON_MAKE_BYTES,
+                                  .err = err};
+
+    return tenon_plan_make_head(run->plan, run->file, &window);
+}
+
 static enum tenon_status do_piece(void *user, size_t number, unsigned worker,
                                   struct tenon_error *err)
 {
@@ -264,10 +292,12 @@ static enum tenon_status do_piece(void *user, size_t number, unsigned worker,
     uint64_t i = number - part->first_piece, at = i * COPY_BYTES, n = 0;
     enum tenon_status st = TENON_OK;
 
-    if (part->kind < TENON_RUN_RANGE)
+    if (part->kind == TENON_RUN_HEAD)
+        n = part->n_bytes;
+    else if (part->kind < TENON_RUN_RANGE)
         n = part->n_bytes - at < COPY_BYTES ? part->n_bytes - at : COPY_BYTES;
-    if (part->kind == TENON_RUN_BYTES)
-        st = put(run, part->offset + at, part->bytes + at, (size_t)n, buffers.values, err);
+    if (part->kind == TENON_RUN_HEAD)
+        st = put_head(run, &buffers, err);
     else if (part->kind == TENON_RUN_ZEROS)
         st = put_zeros(run, part->offset + at, n, &buffers, err);
     else if (part->kind == TENON_RUN_SOURCE)

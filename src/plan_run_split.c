@@ -337,9 +337,9 @@ enum tenon_status tenon_run_split(const struct tenon_run *run, uint32_t file_num
     if (file->kind == TENON_PLAN_COPY)
         st = add_source(file, parts, err);
     else
-        st = add_bytes(parts, TENON_RUN_BYTES, 0, file->head_bytes, err);
+        st = add_bytes(parts, TENON_RUN_HEAD, 0, file->head_bytes, err);
     if (st == TENON_OK && parts->n > 0 && file->kind != TENON_PLAN_COPY)
-        parts->parts[0].bytes = file->head;
+        parts->parts[0].n_pieces = 1;
     if (st == TENON_OK && file->kind == TENON_PLAN_MODEL)
         st = add_spans(run, file_number, parts, &at, err);
     if (st == TENON_OK && file->kind != TENON_PLAN_COPY)

@@ -153,8 +153,7 @@ static void write_json_file(struct tenon_json *json, const struct tenon_plan_fil
     else if (f->kind == TENON_PLAN_COPY)
         tenon_json_text(json, "copy_of", f->copy_of);
     else
-        tenon_json_str(json, "text",
-                       (struct tenon_str){(const char *)f->head, (size_t)f->head_bytes});
+        tenon_json_str(json, "text", (struct tenon_str){f->text, (size_t)f->head_bytes});
     tenon_json_end(json);
 }
 

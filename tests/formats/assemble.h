@@ -8,6 +8,7 @@
 #include "../src/check_error.h"
 #include "gen.h"
 #include "plan_build.h"
+#include "put_head.h"
 
 static inline void assemble_tensor(const struct tenon_plan_tensor *t, unsigned char *to)
 {
@@ -35,7 +36,7 @@ static inline void assemble(const struct tenon_plan *plan, uint32_t file, struct
     const struct tenon_plan_file *f = tenon_plan_file(plan, file);
     size_t start = out->n;
 
-    gen_raw(out, f->head, f->head_bytes);
+    put_head(plan, file, out);
     ck_assert_uint_ge(f->bytes, f->head_bytes);
     gen_fill(out, 0, f->bytes - f->head_bytes);
     for (size_t i = 0; i < tenon_plan_n_tensors(plan); i++) {

@@ -7,6 +7,7 @@
 
 #include "cooked.h"
 #include "format.h"
+#include "put_head.h"
 
 /* Adds file `file` of the model to the plan, with its pairs; `keep`: as an edited copy. Returns its
  * number. */
@@ -57,7 +58,7 @@ static inline void planned_bytes(const struct tenon_plan *plan, uint32_t file,
 {
     const struct tenon_plan_file *made = &plan->files[file];
 
-    gen_raw(out, made->head, (size_t)made->head_bytes);
+    put_head(plan, file, out);
     ck_assert_uint_ge(made->bytes, made->head_bytes);
     gen_fill(out, 0, (size_t)(made->bytes - made->head_bytes));
     for (size_t i = 0; i < plan->n_tensors; i++) {

@@ -120,8 +120,8 @@ static void check_text(const char *name, const char *wanted)
 
     ck_assert_msg(file != NULL, "no file %s", name);
     ck_assert_int_eq(file->kind, TENON_PLAN_TEXT);
-    ck_assert_msg(file->bytes == strlen(wanted) && memcmp(file->head, wanted, file->bytes) == 0,
-                  "%.*s", (int)file->bytes, file->head);
+    ck_assert_msg(file->bytes == strlen(wanted) && memcmp(file->text, wanted, file->bytes) == 0,
+                  "%.*s", (int)file->bytes, file->text);
 }
 
 /* --- the index --- */

@@ -22,7 +22,7 @@ static void check_edit(const char *text, const char *path, const char *value, co
 {
     struct tenon_json_edit edit = edit_of(path, value);
     struct tenon_error err = {0};
-    struct tenon_json_out out = {NULL, 0};
+    struct tenon_json_out out = {0};
 
     ck_ok(tenon_json_edit(str(text), &edit, &out, &err), err);
     ck_assert_uint_eq(out.len, strlen(out.data));
@@ -35,7 +35,7 @@ static void check_fault(const char *text, const char *path, const char *value,
 {
     struct tenon_json_edit edit = edit_of(path, value);
     struct tenon_error err = {0};
-    struct tenon_json_out out = {NULL, 77};
+    struct tenon_json_out out = {.len = 77};
 
     ck_fails(tenon_json_edit(str(text), &edit, &out, &err), status, err);
     ck_assert_uint_eq(err.offset, offset);
@@ -91,7 +91,7 @@ START_TEST(what_was_not_put_in_is_not_taken_out)
     struct tenon_json_edit undo = {TENON_JSON_UNDO, "k", "false"};
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        struct tenon_json_out out = {NULL, 0};
+        struct tenon_json_out out = {0};
 
         ck_assert_int_ne(tenon_json_edit(str(texts[i]), &undo, &out, NULL), TENON_OK);
         ck_assert_ptr_null(out.data);
@@ -167,7 +167,7 @@ START_TEST(setting_and_undoing_restores_the_text)
     struct tenon_json_edit set = {TENON_JSON_SET, "new", "false"};
     struct tenon_json_edit undo = {TENON_JSON_UNDO, "new", "false"};
     struct tenon_error err = {0};
-    struct tenon_json_out middle = {NULL, 0}, end = {NULL, 0};
+    struct tenon_json_out middle = {0}, end = {0};
 
     ck_ok(tenon_json_edit(str(text), &set, &middle, &err), err);
     ck_ok(tenon_json_edit(str(middle.data), &undo, &end, &err), err);
@@ -231,7 +231,7 @@ START_TEST(every_failed_allocation_is_survived)
 
     for (uint64_t n = 1; n < 20; n++) {
         struct tenon_error err = {0};
-        struct tenon_json_out out = {NULL, 0};
+        struct tenon_json_out out = {0};
         enum tenon_status st;
 
         tenon_mem_fail_at(n, true);

@@ -499,7 +499,7 @@ START_TEST(a_tensor_of_another_type_is_spelled_anew)
     full->bytes = 8;
     ck_ok(tenon_plan_layout(plan, &err), err);
     ck_assert_uint_eq(tenon_plan_name(plan, 0).data[0], 'b');
-    gen_raw(&b.bytes, plan->files[0].head, plan->files[0].head_bytes);
+    put_head(plan, 0, &b.bytes);
     check_header(&b, "{" ENTRY("b", "F32", "2", "0,8") "," ENTRY("a", "U8", "2", "8,10") "}");
     ck_assert_uint_eq(plan->files[0].bytes, plan->files[0].head_bytes + 10);
     tenon_plan_free(plan);

@@ -44,19 +44,30 @@ static struct tenon_plan *plan_copy(const struct tenon_model *model, bool keep)
     return plan;
 }
 
+static enum tenon_status take_head(void *user, const void *bytes, size_t n, struct tenon_error *err)
+{
+    unsigned char **to = user;
+
+    (void)err;
+    memcpy(*to, bytes, n);
+    *to += n;
+    return TENON_OK;
+}
+
 /* The file's bytes; NULL when they are too many. */
 static unsigned char *carry_out(const struct tenon_plan *plan)
 {
     const struct tenon_plan_file *file = tenon_plan_file(plan, 0);
     struct tenon_error err = {0};
-    unsigned char *bytes;
+    unsigned char *bytes, *to;
 
     require(file->head_bytes <= file->bytes);
     if (file->bytes > MOST_BYTES)
         return NULL;
     bytes = tenon_mem_alloc((size_t)file->bytes, 1);
     require(bytes != NULL);
-    memcpy(bytes, file->head, (size_t)file->head_bytes);
+    to = bytes;
+    require(tenon_plan_put_head(plan, 0, take_head, &to, &err) == TENON_OK);
     for (size_t i = 0; i < plan->n_tensors; i++) {
         const struct tenon_plan_tensor t = tenon_plan_tensor(plan, i);
         const struct tenon_plan_source *source = tenon_plan_sources(&t);

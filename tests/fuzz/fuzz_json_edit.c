@@ -77,7 +77,7 @@ static void edit_whole(struct tenon_str text)
                                         undo = {TENON_JSON_UNDO, "zz", "false"},
                                         remove = {TENON_JSON_REMOVE, "zz", NULL};
     struct tenon_error err = {0};
-    struct tenon_json_out there = {NULL, 0}, back = {NULL, 0};
+    struct tenon_json_out there = {0}, back = {0};
 
     if (tenon_json_edit(text, &remove, &there, &err) == TENON_OK) {
         tenon_mem_free(there.data); /* it had that member */

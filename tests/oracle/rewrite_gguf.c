@@ -72,16 +72,27 @@ static struct tenon_plan *make_plan(const struct tenon_model *in, const struct t
     return plan;
 }
 
+static enum tenon_status take_head(void *user, const void *bytes, size_t n, struct tenon_error *err)
+{
+    unsigned char **to = user;
+
+    (void)err;
+    memcpy(*to, bytes, n);
+    *to += n;
+    return TENON_OK;
+}
+
 /* All bytes of the planned file. */
 static unsigned char *carry_out(const struct tenon_plan *plan)
 {
     const struct tenon_plan_file *file = tenon_plan_file(plan, 0);
-    unsigned char *bytes = calloc((size_t)file->bytes + 1, 1);
+    unsigned char *bytes = calloc((size_t)file->bytes + 1, 1), *to;
     struct tenon_error err = {0};
 
     if (bytes == NULL)
         exit(1);
-    memcpy(bytes, file->head, (size_t)file->head_bytes);
+    to = bytes;
+    expect(tenon_plan_put_head(plan, 0, take_head, &to, &err), &err, file->path);
     for (size_t i = 0; i < tenon_plan_n_tensors(plan); i++) {
         const struct tenon_plan_tensor t = tenon_plan_tensor(plan, i);
         const struct tenon_plan_source *source = tenon_plan_sources(&t);

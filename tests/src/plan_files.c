@@ -8,17 +8,19 @@
 #include "check_error.h"
 #include "model_build.h"
 
-static const unsigned char head[PLAN_HEAD_BYTES + 1] = "HEAD....................................";
+static const char head[PLAN_HEAD_BYTES + 1] = "HEAD....................................";
 
 void plan_lay_out(struct tenon_plan *plan)
 {
+    struct tenon_error err = {0};
+
     for (size_t i = 0; i < plan->n_files; i++) {
         struct tenon_plan_file *file = &plan->files[i];
 
         if (file->kind != TENON_PLAN_MODEL)
             continue;
-        file->head = head;
-        file->head_bytes = file->bytes = PLAN_HEAD_BYTES;
+        ck_ok(tenon_plan_keep_head(plan, (uint32_t)i, head, PLAN_HEAD_BYTES, &err), err);
+        file->bytes = PLAN_HEAD_BYTES;
         for (size_t k = 0; k < plan->n_tensors; k++) {
             struct tenon_plan_record *tensor = &plan->tensors[k];
 

@@ -12,6 +12,7 @@
 TENON_BEGIN_DECLS
 
 struct tenon_plan;
+struct tenon_plan_head;
 
 /* How several sources become one array of numbers. */
 enum tenon_combine {
@@ -68,7 +69,7 @@ struct tenon_plan_tensor {
 
 enum tenon_plan_file_kind {
     TENON_PLAN_MODEL = 0, /* a header, then the payloads of tensors */
-    TENON_PLAN_TEXT = 1,  /* `head` is all of it: a config, an index */
+    TENON_PLAN_TEXT = 1,  /* `text` is all of it: a config, an index */
     TENON_PLAN_COPY = 2   /* the bytes of the file `copy_of` */
 };
 
@@ -84,15 +85,16 @@ struct tenon_plan_file {
     const struct tenon_meta_entry *metas; /* in the order in which they are written */
     size_t n_metas;
     const char *copy_of;            /* of COPY */
+    const char *text;               /* of TEXT: `bytes` bytes */
     bool last;                      /* its name appears after those of all others: an index */
     const struct tenon_model *like; /* of MODEL: an edited copy of file `like_file` of that model,
                                      * of the same format: what is not changed keeps its place
                                      * and spelling; NULL: a new file */
     uint32_t like_file;
     /* Set by the layout: */
-    const unsigned char *head; /* bytes before the first payload */
-    uint64_t head_bytes;
-    uint64_t bytes; /* of the whole file; gaps between payloads are zeros */
+    const struct tenon_plan_head *head; /* of MODEL: how tenon_plan_put_head makes the header */
+    uint64_t head_bytes;                /* before the first payload; of TEXT: all */
+    uint64_t bytes;                     /* of the whole file; gaps between payloads are zeros */
 };
 
 /* Something that the output does not keep. Listed before anything is written; a plan with a loss
@@ -124,6 +126,17 @@ TENON_API struct tenon_plan_tensor tenon_plan_tensor(const struct tenon_plan *pl
 /* Its sources, n_sources of them. Valid as long as `tensor` stays where it is. */
 TENON_API const struct tenon_plan_source *
 tenon_plan_sources(const struct tenon_plan_tensor *tensor);
+
+/* Takes `n` bytes. Anything but OK, with `err` filled in, ends what hands them out. */
+typedef enum tenon_status (*tenon_put_fn)(void *user, const void *bytes, size_t n,
+                                          struct tenon_error *err);
+
+/* Hands the header of file `i` (of a TEXT: all of it) to `put`, piece after piece, head_bytes in
+ * all. Only once laid out, as often as wanted. Fails with NO_MEMORY, as `put` does, or, for an
+ * edited copy, as reading the old header does; MISUSE without a layout. */
+TENON_API TENON_MUST_USE enum tenon_status tenon_plan_put_head(const struct tenon_plan *plan,
+                                                               size_t i, tenon_put_fn put,
+                                                               void *user, struct tenon_error *err);
 
 /* True when the payload is the source's bytes: one or more sources copied, no step, same dtype and
  * byte order. */
