@@ -59,6 +59,9 @@ struct placing {
     /* What stood behind the payload that was placed last, where it came from; 0 bytes: nothing. */
     const struct origin *behind;
     uint64_t behind_offset, behind_bytes;
+    /* From the last rest to here, relative, the output is the bytes that follow it in its file;
+     * 0: no longer. */
+    uint64_t same_end;
 };
 
 static enum tenon_status fail_place(const struct placing *p, size_t i, struct tenon_error *err)
@@ -343,12 +346,31 @@ static int compare_items(const void *a, const void *b)
 
 /* --- placing --- */
 
-/* `n` bytes of the origin from `from` on go to `place`. Empty payloads may lie behind the end of
- * their file, where there is nothing to copy. */
+/* The last rest of this file, if what lies at `place` and came from `from` is as far from it as
+ * there; else NULL. */
+static struct tenon_plan_rest *find_rest(const struct placing *p, const struct origin *o,
+                                         uint64_t from, uint64_t place)
+{
+    struct tenon_plan *plan = p->l->plan;
+    struct tenon_plan_rest *last;
+
+    if (plan->n_rests == p->l->first_rest || p->same_end == 0)
+        return NULL;
+    last = &plan->rests[plan->n_rests - 1];
+    return last->model == o->model && last->from == o->file && place >= last->offset &&
+                   from - last->from_offset == place - last->offset /* may wrap alike */
+               ? last
+               : NULL;
+}
+
+/* `n` bytes of the origin from `from` on go to `place`: as more of the last rest, when all between
+ * is the same there as here. Empty payloads may lie behind the end of their file, where there is
+ * nothing to copy. */
 static enum tenon_status add_rest(struct placing *p, const struct origin *o, uint64_t from,
                                   uint64_t place, uint64_t n, struct tenon_error *err)
 {
     uint64_t end = tenon_model_file(o->model, o->file)->bytes;
+    struct tenon_plan_rest *last = find_rest(p, o, from, place);
     struct tenon_plan_rest rest = {.file = (uint32_t)(p->l->file - p->l->plan->files),
                                    .offset = place,
                                    .model = o->model,
@@ -357,7 +379,29 @@ static enum tenon_status add_rest(struct placing *p, const struct origin *o, uin
 
     if (from < end)
         rest.bytes = n < end - from ? n : end - from;
-    return tenon_plan_add_rest(p->l->plan, &rest, err);
+    if (rest.bytes == 0)
+        return TENON_OK;
+    if (last == NULL || p->same_end != place) {
+        p->same_end = place + rest.bytes; /* fits: before the file's end */
+        return tenon_plan_add_rest(p->l->plan, &rest, err);
+    }
+    p->same_end = place + rest.bytes;
+    last->bytes = p->same_end - last->offset;
+    return TENON_OK;
+}
+
+/* After a kept payload was placed: whether the output still is the bytes that follow the last rest
+ * in its file. */
+static void extend_rest(struct placing *p, const struct item *item)
+{
+    const struct origin *o = &p->origins[item->origin];
+    const struct tenon_plan_tensor t = tenon_plan_tensor(p->l->plan, p->l->first + item->tensor);
+    const struct tenon_plan_rest *last = find_rest(p, o, o->old, o->now);
+
+    if (!tenon_plan_tensor_is_copy(p->l->plan, &t))
+        p->same_end = 0;
+    else if (last != NULL && o->now <= p->same_end && p->same_end - o->now < t.bytes)
+        p->same_end = o->now + t.bytes; /* fits: was placed there */
 }
 
 /* Brings along what fills the gap before `place`: the padding that stood behind the last payload,
@@ -419,6 +463,7 @@ static enum tenon_status place_kept(struct placing *p, const struct item *item,
     o->old = old->tensor->offset;
     o->now = p->l->places[item->tensor];
     o->placed = item->payload;
+    extend_rest(p, item);
     look_behind(p, item);
     return st;
 }

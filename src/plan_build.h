@@ -36,8 +36,10 @@ struct tenon_plan_head {
 };
 
 /* Bytes of an input that belong to no tensor and go along in an edited copy of it: padding that
- * need not be zero, gaps, what stands behind the last payload. They overlap nothing else that is
- * written; where a file has none, its gaps are zeros. Added by layouts, copied by the runner, not
+ * need not be zero, gaps, what stands behind the last payload. Where a file has none, its gaps are
+ * zeros. Neighbours are one, together with what lies between them: a rest overlaps nothing but
+ * tensors that lie in it whole and are copies, each, of one whole tensor, in that file as far from
+ * the rest as here; the rest brings their bytes, too. Added by layouts, copied by the runner, not
  * listed. */
 struct tenon_plan_rest {
     uint32_t file; /* index into the plan's files */

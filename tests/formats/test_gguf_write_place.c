@@ -237,6 +237,87 @@ START_TEST(the_way_back_leads_to_odd_files_too)
 }
 END_TEST
 
+/* --- what is brought along --- */
+
+#define N_SMALL 200
+
+/* A file of 200 tensors of one byte each, with padding that is not zero. */
+static void make_small(struct gen_bytes *out)
+{
+    char recipe[N_SMALL * 64];
+    size_t n = (size_t)snprintf(recipe, sizeof(recipe), "gguf:3,%d,0", N_SMALL);
+    struct gen_files files = {0};
+
+    for (unsigned i = 0; i < N_SMALL; i++)
+        n +=
+            (size_t)snprintf(recipe + n, sizeof(recipe) - n, " tensor:'%03u',[1],24,%u", i, 32 * i);
+    snprintf(recipe + n, sizeof(recipe) - n, " align:32 {'1234567'}*914 zeros:2");
+    gen_recipe_make(recipe, &files);
+    gen_raw(out, files.file[0].bytes.data, files.file[0].bytes.n);
+    gen_files_release(&files);
+}
+
+/* All tensors of `model` but number `without`, one of them perhaps with another value. */
+static size_t count_rests(const struct tenon_model *model, size_t without, size_t changed,
+                          struct gen_bytes *out)
+{
+    static const unsigned char payload[1] = {'!'};
+    struct tenon_plan *plan = NULL;
+    struct tenon_error err = {0};
+    size_t n;
+
+    ck_ok(tenon_plan_new("planned", &plan, &err), err);
+    planned_file(plan, model, 0, true);
+    for (size_t i = 0; i < tenon_model_n_tensors(model); i++) {
+        const struct tenon_tensor *t = tenon_model_tensor(model, i);
+        struct tenon_plan_tensor made = {.name = t->name,
+                                         .dtype = TENON_DTYPE_I8,
+                                         .n_dims = 1,
+                                         .dims = t->dims,
+                                         .source = {.bytes = payload},
+                                         .n_sources = 1};
+
+        if (i == changed)
+            ck_ok(tenon_plan_add_tensor(plan, &made, &err), err);
+        else if (i != without)
+            ck_ok(tenon_plan_add_tensor_of(plan, model, t, 0, &err), err);
+    }
+    planned_result(plan, out);
+    n = plan->n_rests;
+    tenon_plan_free(plan);
+    return n;
+}
+
+START_TEST(neighbouring_gaps_and_what_is_between_them_are_brought_along_as_one)
+{
+    struct gen_bytes file = {0}, same = {0}, less = {0}, other = {0};
+    struct tenon_model *model = NULL;
+    struct tenon_error err = {0};
+    uint64_t data;
+
+    make_small(&file);
+    ck_ok(tenon_model_open_memory(file.data, file.n, NULL, &model, &err), err);
+    data = tenon_model_tensor(model, 0)->offset;
+    ck_assert_uint_eq(count_rests(model, N_SMALL, N_SMALL, &same), 1);
+    check_same_bytes("all", &same, &file);
+    /* Before the gap and behind it the distances are others. */
+    ck_assert_uint_eq(count_rests(model, 50, N_SMALL, &less), 2);
+    ck_assert_uint_eq(less.n, file.n - 64); /* its record, 3 + 37 bytes, and its payload */
+    ck_assert_mem_eq(less.data + less.n - 149 * 32, file.data + file.n - 149 * 32, 149 * 32);
+    /* A payload that is new is nobody's neighbour, nor is its padding. */
+    ck_assert_uint_eq(count_rests(model, N_SMALL, 50, &other), 2);
+    ck_assert_uint_eq(other.n, file.n);
+    ck_assert_int_eq(other.data[data + 50 * 32], '!');
+    ck_assert_int_eq(other.data[data + 50 * 32 + 1], 0);
+    ck_assert_mem_eq(other.data + data + 51 * 32, file.data + data + 51 * 32, 149 * 32);
+    tenon_model_free(model);
+    gen_bytes_release(&file);
+    gen_bytes_release(&same);
+    gen_bytes_release(&less);
+    gen_bytes_release(&other);
+}
+END_TEST
+
 static void read_file(const char *path, struct gen_bytes *out)
 {
     FILE *f = fopen(path, "rb");
@@ -292,6 +373,7 @@ int main(void)
     tcase_add_test(tests, odd_files_that_are_accepted_come_back_too);
     tcase_add_test(tests, a_tensor_put_in_and_taken_out_leaves_the_first_file);
     tcase_add_test(tests, the_way_back_leads_to_odd_files_too);
+    tcase_add_test(tests, neighbouring_gaps_and_what_is_between_them_are_brought_along_as_one);
     tcase_add_test(tests, odd_files_are_run_as_they_are_laid_out);
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_ENV);
