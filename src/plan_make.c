@@ -230,7 +230,9 @@ static enum tenon_status init_sources(struct tenon_make *make, bool big_endian,
     enum tenon_status st = TENON_OK;
     uint64_t at = 0;
 
-    make->sources = tenon_mem_alloc(tensor->n_sources, sizeof(*make->sources));
+    make->sources = tensor->n_sources == 1
+                        ? &make->only
+                        : tenon_mem_alloc(tensor->n_sources, sizeof(*make->sources));
     if (make->sources == NULL)
         return tenon_fail_memory(err);
     for (size_t i = 0; st == TENON_OK && i < tensor->n_sources; i++) {
@@ -422,7 +424,8 @@ enum tenon_status tenon_make_init(struct tenon_make *make, const struct tenon_pl
 
 void tenon_make_release(struct tenon_make *make)
 {
-    tenon_mem_free(make->sources);
+    if (make->sources != &make->only)
+        tenon_mem_free(make->sources);
     make->sources = NULL;
     tenon_mem_free(make->moves);
     make->moves = NULL;

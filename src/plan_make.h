@@ -49,8 +49,8 @@ struct tenon_make {
     size_t unit_bytes;     /* of the representation */
     size_t block;          /* elements of a unit */
     uint64_t n_units;
-    struct tenon_make_source *sources;
-    struct tenon_make_step *moves; /* room for the steps of the tensor; most have none */
+    struct tenon_make_source *sources, only; /* that of a tensor with one source */
+    struct tenon_make_step *moves;           /* room for the steps of the tensor; most have none */
     size_t n_moves;
     double constant;   /* added to each element */
     bool mean;         /* of the sources, instead of the stack */
@@ -70,7 +70,8 @@ struct tenon_make_overflow {
     double value;      /* of that */
 };
 
-/* Works out how `tensor` is made. To be released also after a failure. Fails with CANNOT_REPRESENT,
+/* Works out how `tensor` is made. To be released also after a failure, and not to be moved. Fails
+ * with CANNOT_REPRESENT,
  * UNSUPPORTED_FEATURE, LIMIT, MISUSE (shapes that do not fit), NO_MEMORY. */
 enum tenon_status tenon_make_init(struct tenon_make *make, const struct tenon_plan *plan,
                                   const struct tenon_plan_tensor *tensor,

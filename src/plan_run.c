@@ -11,6 +11,10 @@
 #include "io.h"
 #include "model_private.h"
 #include "parallel.h"
+#include "tenon/text.h"
+
+/* Those of one worker: see tenon_run_buffers. */
+#define N_BUFFERS ((size_t)4)
 
 void tenon_run_options_init(struct tenon_run_options *options)
 {
@@ -18,6 +22,36 @@ void tenon_run_options_init(struct tenon_run_options *options)
 }
 
 /* --- what workers share --- */
+
+static struct tenon_str subject_of(const void *owner, uint32_t i)
+{
+    const struct tenon_plan *plan = owner;
+
+    return (struct tenon_str){plan->losses[i].subject, strlen(plan->losses[i].subject)};
+}
+
+/* Makes the overflows that are allowed ready to be found by the tensor. */
+static enum tenon_status index_allowed(struct tenon_run *run, struct tenon_error *err)
+{
+    const struct tenon_plan *plan = run->plan;
+
+    for (uint32_t i = 0; i < plan->n_losses; i++)
+        if (plan->losses[i].allowed && strcmp(plan->losses[i].code, "overflow") == 0 &&
+            tenon_names_add(&run->allowed, i, plan, subject_of) == TENON_NO_INDEX)
+            return tenon_fail_memory(err);
+    return TENON_OK;
+}
+
+bool tenon_run_allows(const struct tenon_run *run, struct tenon_str name)
+{
+    char subject[TENON_ERROR_SUBJECT_BYTES];
+
+    if (run->allowed.used == 0)
+        return false;
+    tenon_text_sanitise(subject, sizeof(subject), name.data, name.len);
+    return tenon_names_find(&run->allowed, subject, strlen(subject), run->plan, subject_of) !=
+           TENON_NO_INDEX;
+}
 
 enum tenon_status tenon_run_init(struct tenon_run *run, const struct tenon_plan *plan,
                                  const struct tenon_run_options *options, struct tenon_error *err)
@@ -27,7 +61,7 @@ enum tenon_status tenon_run_init(struct tenon_run *run, const struct tenon_plan 
     if (run->threads > TENON_RUN_WORKERS)
         run->threads = TENON_RUN_WORKERS;
     tenon_quant_init(&run->ops, tenon_cpu_detect());
-    run->buffers = tenon_mem_alloc(run->threads, 3 * TENON_MAKE_BYTES);
+    run->buffers = tenon_mem_alloc(run->threads, N_BUFFERS * TENON_MAKE_BYTES);
     if (run->buffers == NULL)
         return tenon_fail_memory(err);
     if (pthread_mutex_init(&run->lock, NULL) != 0) {
@@ -35,7 +69,7 @@ enum tenon_status tenon_run_init(struct tenon_run *run, const struct tenon_plan 
         run->buffers = NULL;
         return tenon_fail_memory(err);
     }
-    return TENON_OK;
+    return index_allowed(run, err);
 }
 
 void tenon_run_release(struct tenon_run *run)
@@ -44,14 +78,16 @@ void tenon_run_release(struct tenon_run *run)
         pthread_mutex_destroy(&run->lock);
     tenon_mem_free(run->buffers);
     run->buffers = NULL;
+    tenon_names_release(&run->allowed);
 }
 
-struct tenon_make_buffers tenon_run_buffers(const struct tenon_run *run, unsigned worker)
+struct tenon_run_buffers tenon_run_buffers(const struct tenon_run *run, unsigned worker)
 {
-    unsigned char *first = run->buffers + worker * 3 * TENON_MAKE_BYTES;
+    unsigned char *first = run->buffers + worker * N_BUFFERS * TENON_MAKE_BYTES;
 
-    return (struct tenon_make_buffers){first, first + TENON_MAKE_BYTES,
-                                       first + 2 * TENON_MAKE_BYTES};
+    return (struct tenon_run_buffers){
+        {first, first + TENON_MAKE_BYTES, first + 2 * TENON_MAKE_BYTES},
+        first + 3 * TENON_MAKE_BYTES};
 }
 
 enum tenon_status tenon_run_report(struct tenon_run *run, uint64_t bytes, struct tenon_error *err)
@@ -207,7 +243,7 @@ static enum tenon_status prepare_targets(struct tenon_run *run, struct tenon_err
 /* --- the work --- */
 
 /* Reading back what the disk has, not what memory has, needs a sync first. */
-static enum tenon_status verify_file(struct tenon_run *run, const struct tenon_run_parts *parts,
+static enum tenon_status verify_file(struct tenon_run *run, struct tenon_run_parts *parts,
                                      struct tenon_error *err)
 {
     enum tenon_status st = tenon_sink_sync(run->sink, err);

@@ -1,22 +1,25 @@
 /* Doing the pieces of a file: each is written where it belongs, or compared with what lies there.
  */
-#include <string.h>
-
 #include "fail.h"
-#include "model_private.h"
 #include "parallel.h"
 #include "plan_run.h"
-
-/* As in plan_run_split.c: bytes of a piece that is copied. */
-#define COPY_BYTES ((uint64_t)16 << 20)
 
 /* What the pieces of one file share. */
 struct work {
     struct tenon_run *run;
-    const struct tenon_run_parts *parts;
+    struct tenon_run_parts *parts;
 };
 
-static const struct tenon_run_part *find_part(const struct tenon_run_parts *parts, uint64_t piece)
+/* A piece of a part. */
+struct piece {
+    const struct work *work;
+    struct tenon_run_part *part;
+    uint64_t i;
+    struct tenon_run_buffers buffers;
+    uint64_t n_bytes; /* to report */
+};
+
+static struct tenon_run_part *find_part(const struct tenon_run_parts *parts, uint64_t piece)
 {
     size_t low = 0, high = parts->n;
 
@@ -31,145 +34,100 @@ static const struct tenon_run_part *find_part(const struct tenon_run_parts *part
     return &parts->parts[low];
 }
 
-/* An error about the place of the first byte that differs. */
-static enum tenon_status fail_differs(const unsigned char *a, const unsigned char *b, uint64_t off,
-                                      struct tenon_error *err)
+/* Where piece `i` of what is copied begins; its length to `*out_n`. */
+static uint64_t copy_range(uint64_t i, uint64_t n_bytes, uint64_t *out_n)
 {
-    while (*a == *b) {
-        a++;
-        b++;
-        off++;
-    }
-    return tenon_fail(err, TENON_ERR_MISMATCH, off, "what was written is not what was planned");
+    uint64_t at = i * TENON_RUN_COPY_BYTES, left = n_bytes - at;
+
+    *out_n = left < TENON_RUN_COPY_BYTES ? left : TENON_RUN_COPY_BYTES;
+    return at;
 }
 
-/* Writes `n` bytes at `off`, or reads them back (in pieces that fit `own`) and compares. */
-static enum tenon_status put(struct tenon_run *run, uint64_t off, const unsigned char *bytes,
-                             size_t n, unsigned char *own, struct tenon_error *err)
+/* --- bytes --- */
+
+struct head {
+    struct tenon_run *run;
+    unsigned char *own; /* buffer for what is read back */
+    uint64_t at;
+};
+
+static enum tenon_status put_head(void *user, const void *bytes, size_t n, struct tenon_error *err)
 {
-    enum tenon_status st = TENON_OK;
+    struct head *head = user;
+    enum tenon_status st = tenon_run_put(head->run, head->at, bytes, n, head->own, err);
 
-    if (!run->comparing)
-        return tenon_sink_write(run->sink, off, bytes, n, err);
-    while (st == TENON_OK && n > 0) {
-        size_t part = n < TENON_MAKE_BYTES ? n : TENON_MAKE_BYTES;
-
-        st = tenon_sink_read(run->sink, off, own, part, err);
-        if (st == TENON_OK && memcmp(own, bytes, part) != 0)
-            st = fail_differs(own, bytes, off, err);
-        bytes += part;
-        off += part;
-        n -= part;
-    }
+    head->at += n;
     return st;
 }
 
-static enum tenon_status put_zeros(struct tenon_run *run, uint64_t off, uint64_t n,
-                                   const struct tenon_make_buffers *buffers,
-                                   struct tenon_error *err)
+static enum tenon_status do_head(struct piece *piece, struct tenon_error *err)
 {
-    size_t most = n < TENON_MAKE_BYTES ? (size_t)n : TENON_MAKE_BYTES;
-    enum tenon_status st = TENON_OK;
+    struct tenon_run *run = piece->work->run;
+    struct head head = {run, piece->buffers.make.values, 0};
+    struct tenon_window window = {.put = put_head,
+                                  .user = &head,
+                                  .bytes = piece->buffers.gathered,
+                                  .room = TENON_MAKE_BYTES,
+                                  .err = err};
 
-    memset(buffers->stored, 0, most);
-    while (st == TENON_OK && n > 0) {
-        size_t part = n < most ? (size_t)n : most;
-
-        st = put(run, off, buffers->stored, part, buffers->values, err);
-        off += part;
-        n -= part;
-    }
-    return st;
+    piece->n_bytes = piece->part->n_bytes;
+    return tenon_plan_make_head(run->plan, run->file, &window);
 }
 
-/* Bytes of a file to `to`: by the system as far as it goes, the rest by hand. */
-static enum tenon_status put_source(struct tenon_run *run, struct tenon_sink_copy copy,
-                                    const struct tenon_make_buffers *buffers,
+static enum tenon_status do_zeros(struct piece *piece, struct tenon_error *err)
+{
+    const struct tenon_run_part *part = piece->part;
+    uint64_t at = copy_range(piece->i, part->n_bytes, &piece->n_bytes);
+
+    return tenon_run_put_zeros(piece->work->run, part->offset + at, piece->n_bytes,
+                               &piece->buffers.make, err);
+}
+
+static enum tenon_status do_source(struct piece *piece, struct tenon_error *err)
+{
+    const struct tenon_run_part *part = piece->part;
+    uint64_t at = copy_range(piece->i, part->n_bytes, &piece->n_bytes);
+    struct tenon_sink_copy copy = {.source = part->of.copy.source,
+                                   .from = part->of.copy.from + at,
+                                   .to = part->offset + at,
+                                   .n = piece->n_bytes};
+
+    return tenon_run_put_source(piece->work->run, &copy, &piece->buffers.make, err);
+}
+
+/* --- a tensor --- */
+
+/* One whose sources are copied. */
+static enum tenon_status put_copies(struct piece *piece, const struct tenon_make *make,
                                     struct tenon_error *err)
 {
-    uint64_t done = run->comparing || run->stream ? 0 : tenon_sink_copy(run->sink, &copy);
-    enum tenon_status st = TENON_OK;
-
-    while (st == TENON_OK && done < copy.n) {
-        uint64_t left = copy.n - done;
-        size_t part = left < TENON_MAKE_BYTES ? (size_t)left : TENON_MAKE_BYTES;
-
-        st = tenon_source_read(copy.source, copy.from + done, buffers->stored, part, err);
-        if (st == TENON_OK)
-            st = put(run, copy.to + done, buffers->stored, part, buffers->values, err);
-        done += part;
-    }
-    return st;
-}
-
-/* Bytes [at, at + n) of a tensor whose sources are copied. */
-static enum tenon_status put_copies(struct tenon_run *run, const struct tenon_run_part *part,
-                                    uint64_t at, uint64_t n,
-                                    const struct tenon_make_buffers *buffers,
-                                    struct tenon_error *err)
-{
-    const struct tenon_make *make = &part->make;
+    struct tenon_run *run = piece->work->run;
+    const struct tenon_make_buffers *buffers = &piece->buffers.make;
+    uint64_t n, at = copy_range(piece->i, make->tensor.bytes, &n);
     size_t unit = make->unit_bytes;
     enum tenon_status st = TENON_OK;
 
+    piece->n_bytes = n;
     while (st == TENON_OK && n > 0) {
         uint64_t left, skip;
         const struct tenon_make_source *source = tenon_make_find(make, at / unit, &left);
-        struct tenon_sink_copy copy = {.source = source->bytes, .to = part->offset + at};
+        struct tenon_sink_copy copy = {.source = source->bytes, .to = make->tensor.offset + at};
 
         skip = (source->first - source->begin) * unit + at; /* may wrap: taken back at once */
         copy.n = left * unit - at % unit;
         if (copy.n > n)
             copy.n = n;
         if (source->plan.model == NULL) {
-            st = put(run, copy.to, (const unsigned char *)source->plan.bytes + skip, (size_t)copy.n,
-                     buffers->values, err);
+            st = tenon_run_put(run, copy.to, (const unsigned char *)source->plan.bytes + skip,
+                               (size_t)copy.n, buffers->values, err);
         } else {
             copy.from = source->plan.tensor->offset + skip;
-            st = put_source(run, copy, buffers, err);
+            st = tenon_run_put_source(run, &copy, buffers, err);
         }
         at += copy.n;
         n -= copy.n;
     }
     return tenon_make_fail(make, st, err);
-}
-
-enum tenon_status tenon_run_make(const struct tenon_run_part *part, uint64_t i,
-                                 const struct tenon_make_buffers *buffers,
-                                 struct tenon_make_result *result, struct tenon_error *err)
-{
-    const struct tenon_make *make = &part->make;
-    struct tenon_make_range range = {.first = i * part->units};
-    struct tenon_make_tile tile;
-    const struct tenon_make_step *move;
-
-    if (part->kind == TENON_RUN_RANGE) {
-        uint64_t left = make->n_units - range.first;
-
-        range.n = left < part->units ? (size_t)left : part->units;
-        return tenon_make_run(make, range, buffers, result, err);
-    }
-    move = &make->moves[make->n_moves - 1];
-    tile.col = i % part->tiles_across * part->tile_cols;
-    tile.row = i / part->tiles_across % part->tiles_down * part->tile_rows;
-    tile.outer = i / part->tiles_across / part->tiles_down;
-    tile.n_cols =
-        move->cols - tile.col < part->tile_cols ? (size_t)(move->cols - tile.col) : part->tile_cols;
-    tile.n_rows =
-        move->rows - tile.row < part->tile_rows ? (size_t)(move->rows - tile.row) : part->tile_rows;
-    return tenon_make_run_tile(make, &tile, buffers, result, err);
-}
-
-/* Values that are lost without leave. */
-static enum tenon_status refuse_overflow(const struct tenon_run_part *part,
-                                         const struct tenon_make_overflow *overflow,
-                                         struct tenon_error *err)
-{
-    tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
-               "%s has no finite value for %.9g, element number %llu",
-               tenon_dtype_name(part->make.tensor.dtype), overflow->value,
-               (unsigned long long)overflow->first);
-    return tenon_make_fail(&part->make, TENON_ERR_CANNOT_REPRESENT, err);
 }
 
 /* Bytes before unit `at` of the target. */
@@ -183,136 +141,131 @@ static uint64_t target_offset(const struct tenon_make *make, uint64_t at)
 }
 
 /* Puts a made piece where it belongs: one run of bytes, or one for each row of a tile. */
-static enum tenon_status put_made(struct tenon_run *run, const struct tenon_run_part *part,
-                                  uint64_t i, const struct tenon_make_result *result,
-                                  const struct tenon_make_buffers *buffers, struct tenon_error *err)
+static enum tenon_status put_made(struct piece *piece, const struct tenon_run_cut *cut,
+                                  const struct tenon_make_result *result, struct tenon_error *err)
 {
-    const struct tenon_make *make = &part->make;
+    const struct tenon_make *make = &cut->make;
+    struct tenon_run *run = piece->work->run;
+    unsigned char *own = piece->buffers.make.stored;
+    uint64_t offset = make->tensor.offset, i = piece->i;
     const struct tenon_make_step *move;
     uint64_t first, row, col, n_cols;
     enum tenon_status st = TENON_OK;
     size_t run_bytes;
 
-    if (part->kind == TENON_RUN_RANGE)
-        return put(run, part->offset + target_offset(make, i * part->units), result->bytes,
-                   result->n_bytes, buffers->stored, err);
+    if (cut->kind == TENON_CUT_RANGE)
+        return tenon_run_put(run, offset + target_offset(make, i * cut->units), result->bytes,
+                             result->n_bytes, own, err);
     move = &make->moves[make->n_moves - 1];
-    col = i % part->tiles_across * part->tile_cols;
-    n_cols = move->cols - col < part->tile_cols ? move->cols - col : part->tile_cols;
-    row = i / part->tiles_across / part->tiles_down * move->rows +
-          i / part->tiles_across % part->tiles_down * part->tile_rows;
+    col = i % cut->tiles_across * cut->tile_cols;
+    n_cols = move->cols - col < cut->tile_cols ? move->cols - col : cut->tile_cols;
+    row = i / cut->tiles_across / cut->tiles_down * move->rows +
+          i / cut->tiles_across % cut->tiles_down * cut->tile_rows;
     first = row * move->cols + col;
     run_bytes = n_cols == move->cols ? result->n_bytes : (size_t)target_offset(make, n_cols);
     for (size_t done = 0; st == TENON_OK && done < result->n_bytes; done += run_bytes) {
-        st = put(run, part->offset + target_offset(make, first), result->bytes + done, run_bytes,
-                 buffers->stored, err);
+        st = tenon_run_put(run, offset + target_offset(make, first), result->bytes + done,
+                           run_bytes, own, err);
         first += move->cols;
     }
     return st;
 }
 
-static enum tenon_status make_and_put(struct tenon_run *run, const struct tenon_run_part *part,
-                                      uint64_t i, const struct tenon_make_buffers *buffers,
-                                      uint64_t *out_bytes, struct tenon_error *err)
-{
-    struct tenon_make_result result = {0};
-    enum tenon_status st = tenon_run_make(part, i, buffers, &result, err);
-
-    if (st == TENON_OK && result.overflow.n > 0 && !part->overflow_allowed)
-        st = refuse_overflow(part, &result.overflow, err);
-    if (st == TENON_OK)
-        st = put_made(run, part, i, &result, buffers, err);
-    *out_bytes = result.n_bytes;
-    return tenon_make_fail(&part->make, st, err);
-}
-
-/* Bytes of a file, which may be those of many tensors: an error names the one that failed. */
-static enum tenon_status put_range(struct tenon_run *run, const struct tenon_run_part *part,
-                                   struct tenon_sink_copy copy,
-                                   const struct tenon_make_buffers *buffers,
-                                   struct tenon_error *err)
-{
-    enum tenon_status st = put_source(run, copy, buffers, err);
-    const struct tenon_plan *plan = run->plan;
-    uint64_t at = copy.to;
-
-    if (st == TENON_OK || err == NULL)
-        return st;
-    if (err->offset != TENON_NO_OFFSET)
-        at = st == TENON_ERR_MISMATCH ? err->offset : err->offset - part->from + part->offset;
-    for (size_t i = 0; i < plan->n_tensors; i++) {
-        const struct tenon_plan_record *t = &plan->tensors[i];
-
-        if (t->file == run->file && t->offset <= at &&
-            at - t->offset < tenon_plan_tensor_bytes(plan, i)) {
-            struct tenon_str name = tenon_plan_name(plan, i);
-
-            tenon_fail_subject(err, "tensor", name.data, name.len);
-            break;
-        }
-    }
-    return st;
-}
-
-struct head {
-    struct tenon_run *run;
-    unsigned char *own; /* buffer for what is read back */
-    uint64_t at;
-};
-
-static enum tenon_status put_part(void *user, const void *bytes, size_t n, struct tenon_error *err)
-{
-    struct head *head = user;
-    enum tenon_status st = put(head->run, head->at, bytes, n, head->own, err);
-
-    head->at += n;
-    return st;
-}
-
-static enum tenon_status put_head(struct tenon_run *run, const struct tenon_make_buffers *buffers,
+/* Those that do pieces of a tensor at the same time share what was worked out about it. */
+static enum tenon_status take_cut(const struct piece *piece, struct tenon_run_cut **out,
                                   struct tenon_error *err)
 {
-    struct head head = {run, buffers->values, 0};
-    struct tenon_window window = {.put = put_part,
-                                  .user = &head,
-                                  .bytes = buffers->encoded,
-                                  .room = TENON_MAKE_BYTES,
-                                  .err = err};
+    struct tenon_run *run = piece->work->run;
+    struct tenon_run_part *part = piece->part;
+    enum tenon_status st = TENON_OK;
 
-    return tenon_plan_make_head(run->plan, run->file, &window);
+    pthread_mutex_lock(&run->lock);
+    if (part->of.tensor.cut == NULL) {
+        part->of.tensor.cut = tenon_mem_alloc(1, sizeof(*part->of.tensor.cut));
+        st = part->of.tensor.cut == NULL
+                 ? tenon_fail_memory(err)
+                 : tenon_run_cut_init(part->of.tensor.cut, run, part->of.tensor.number, err);
+    }
+    *out = part->of.tensor.cut;
+    pthread_mutex_unlock(&run->lock);
+    return st;
 }
+
+/* Forgets it with the last piece. Of pieces that failed it stays until the parts are released. */
+static void give_back_cut(const struct piece *piece)
+{
+    struct tenon_run *run = piece->work->run;
+    struct tenon_run_part *part = piece->part;
+
+    pthread_mutex_lock(&run->lock);
+    if (--part->of.tensor.left == 0) {
+        tenon_run_cut_release(part->of.tensor.cut);
+        tenon_mem_free(part->of.tensor.cut);
+        part->of.tensor.cut = NULL;
+        part->of.tensor.left = tenon_run_part_pieces(piece->work->parts, part);
+    }
+    pthread_mutex_unlock(&run->lock);
+}
+
+static enum tenon_status do_cut(struct piece *piece, const struct tenon_run_cut *cut,
+                                struct tenon_error *err)
+{
+    struct tenon_make_result result = {0};
+    enum tenon_status st;
+
+    if (cut->kind == TENON_CUT_COPY)
+        return put_copies(piece, &cut->make, err);
+    st = tenon_run_cut_make_allowed(cut, piece->i, &piece->buffers.make, &result, err);
+    if (st == TENON_OK)
+        st = put_made(piece, cut, &result, err);
+    piece->n_bytes = result.n_bytes;
+    return tenon_make_fail(&cut->make, st, err);
+}
+
+static enum tenon_status do_tensor(struct piece *piece, struct tenon_error *err)
+{
+    struct tenon_run_cut *cut = NULL;
+    enum tenon_status st = take_cut(piece, &cut, err);
+
+    if (st == TENON_OK)
+        st = do_cut(piece, cut, err);
+    if (st == TENON_OK)
+        give_back_cut(piece);
+    return st;
+}
+
+/* --- small ones --- */
+
+static enum tenon_status do_mixed(struct piece *piece, struct tenon_error *err)
+{
+    struct tenon_run_walk walk = piece->work->parts->walk;
+
+    walk.place = piece->part->of.place;
+    piece->n_bytes = piece->part->n_bytes;
+    return tenon_run_gather(piece->work->run, &walk, piece->part->n_spans, &piece->buffers, err);
+}
+
+/* --- all of them --- */
 
 static enum tenon_status do_piece(void *user, size_t number, unsigned worker,
                                   struct tenon_error *err)
 {
+    static enum tenon_status (*const ways[])(struct piece *, struct tenon_error *) = {
+        [TENON_RUN_HEAD] = do_head,     [TENON_RUN_ZEROS] = do_zeros,
+        [TENON_RUN_SOURCE] = do_source, [TENON_RUN_TENSOR] = do_tensor,
+        [TENON_RUN_MIXED] = do_mixed,
+    };
     const struct work *work = user;
-    struct tenon_run *run = work->run;
-    const struct tenon_run_part *part = find_part(work->parts, number);
-    struct tenon_make_buffers buffers = tenon_run_buffers(run, worker);
-    uint64_t i = number - part->first_piece, at = i * COPY_BYTES, n = 0;
-    enum tenon_status st = TENON_OK;
+    struct piece piece = {.work = work, .part = find_part(work->parts, number)};
+    enum tenon_status st;
 
-    if (part->kind == TENON_RUN_HEAD)
-        n = part->n_bytes;
-    else if (part->kind < TENON_RUN_RANGE)
-        n = part->n_bytes - at < COPY_BYTES ? part->n_bytes - at : COPY_BYTES;
-    if (part->kind == TENON_RUN_HEAD)
-        st = put_head(run, &buffers, err);
-    else if (part->kind == TENON_RUN_ZEROS)
-        st = put_zeros(run, part->offset + at, n, &buffers, err);
-    else if (part->kind == TENON_RUN_SOURCE)
-        st =
-            put_range(run, part,
-                      (struct tenon_sink_copy){part->source, part->from + at, part->offset + at, n},
-                      &buffers, err);
-    else if (part->kind == TENON_RUN_COPY)
-        st = put_copies(run, part, at, n, &buffers, err);
-    else
-        st = make_and_put(run, part, i, &buffers, &n, err);
-    return st == TENON_OK ? tenon_run_report(run, n, err) : st;
+    piece.i = number - piece.part->first_piece;
+    piece.buffers = tenon_run_buffers(work->run, worker);
+    st = ways[piece.part->kind](&piece, err);
+    return st == TENON_OK ? tenon_run_report(work->run, piece.n_bytes, err) : st;
 }
 
-enum tenon_status tenon_run_parts(struct tenon_run *run, const struct tenon_run_parts *parts,
+enum tenon_status tenon_run_parts(struct tenon_run *run, struct tenon_run_parts *parts,
                                   struct tenon_error *err)
 {
     struct work work = {run, parts};

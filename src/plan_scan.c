@@ -7,16 +7,16 @@
 
 struct scan {
     struct tenon_run *run;
-    const struct tenon_run_part *part;
+    const struct tenon_run_cut *cut;
     struct tenon_make_overflow found; /* under the run's lock */
 };
 
 static enum tenon_status scan_piece(void *user, size_t i, unsigned worker, struct tenon_error *err)
 {
     struct scan *scan = user;
-    struct tenon_make_buffers buffers = tenon_run_buffers(scan->run, worker);
+    struct tenon_run_buffers buffers = tenon_run_buffers(scan->run, worker);
     struct tenon_make_result result = {0};
-    enum tenon_status st = tenon_run_make(scan->part, i, &buffers, &result, err);
+    enum tenon_status st = tenon_run_cut_make(scan->cut, i, &buffers.make, &result, err);
 
     if (st == TENON_OK && result.overflow.n > 0) {
         pthread_mutex_lock(&scan->run->lock);
@@ -34,14 +34,13 @@ static enum tenon_status scan_piece(void *user, size_t i, unsigned worker, struc
 static enum tenon_status scan_tensor(struct tenon_run *run, size_t i,
                                      struct tenon_make_overflow *found, struct tenon_error *err)
 {
-    struct tenon_run_part part = {0};
-    struct scan scan = {.run = run, .part = &part};
-    const struct tenon_plan_tensor tensor = tenon_plan_tensor(run->plan, i);
-    enum tenon_status st = tenon_run_split_tensor(run, &tensor, &part, err);
+    struct tenon_run_cut cut;
+    struct scan scan = {.run = run, .cut = &cut};
+    enum tenon_status st = tenon_run_cut_init(&cut, run, i, err);
 
-    if (st == TENON_OK && part.make.may_overflow)
-        st = tenon_parallel(run->threads, (size_t)part.n_pieces, scan_piece, &scan, err);
-    tenon_make_release(&part.make);
+    if (st == TENON_OK && cut.make.may_overflow)
+        st = tenon_parallel(run->threads, (size_t)cut.n_pieces, scan_piece, &scan, err);
+    tenon_run_cut_release(&cut);
     *found = scan.found;
     return st;
 }
