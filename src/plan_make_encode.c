@@ -1,6 +1,7 @@
 /* The end of making a tensor: numbers to stored elements. */
 #include "plan_make.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -20,9 +21,12 @@ static enum tenon_status encode_floats(const struct tenon_make *make, uint64_t f
 
     if (bad == SIZE_MAX)
         return TENON_OK;
-    return tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
-                      "%s cannot hold %g, element number %" PRIu64, info->name, (double)values[bad],
-                      first + bad);
+    tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
+               "%s cannot hold %g, element number %" PRIu64, info->name, (double)values[bad],
+               first + bad);
+    tenon_fail_hint(err, "blocks take numbers only; give it another type, with "
+                         "--dtype-for 'NAME=F32'");
+    return TENON_ERR_CANNOT_REPRESENT;
 }
 
 static enum tenon_status encode_singles(const struct tenon_make *make,
@@ -58,6 +62,33 @@ static float narrow_to_odd(double value)
     return near;
 }
 
+/* To float32, whose greatest number stands for what is beyond it: blocks take no infinity. */
+static float narrow_to_finite(double value)
+{
+    float near = (float)value;
+
+    return isinf(near) && isfinite(value) ? copysignf(FLT_MAX, near) : near;
+}
+
+/* Counts what blocks have lost of float64 values; `narrow` is what they were made from, and does as
+ * room. A value beyond float32 is lost even where its block has kept its float32 stand-in. */
+static void count_lost_doubles(const struct tenon_make *make, const struct tenon_make_values *in,
+                               float *narrow, const unsigned char *encoded,
+                               struct tenon_make_overflow *overflow)
+{
+    const double *values = (const double *)(const void *)in->values;
+    struct tenon_make_values part = {in->first, in->n, (unsigned char *)narrow};
+    struct tenon_make_overflow found = {0};
+
+    for (size_t i = 0; i < in->n; i++)
+        narrow[i] = (float)values[i];
+    tenon_make_count_lost(make, &part, encoded, &found);
+    if (found.n == 0)
+        return;
+    tenon_make_note_lost(overflow, found.first, values[found.first - in->first]);
+    overflow->n += found.n - 1;
+}
+
 /* Whether the last rounding is to a float type shorter than float32. */
 static bool is_short_float(enum tenon_dtype dtype)
 {
@@ -71,25 +102,27 @@ static enum tenon_status encode_narrowed(const struct tenon_make *make,
 {
     const struct tenon_dtype_info *info = tenon_dtype_info(make->tensor.dtype);
     const double *values = (const double *)(const void *)in->values;
-    bool odd = is_short_float(info->dtype);
+    bool odd = is_short_float(info->dtype), blocks = info->block_elements > 1;
     double limit = tenon_make_limit(info->dtype);
     float narrow[PIECE];
     enum tenon_status st = TENON_OK;
 
     for (size_t i = 0; st == TENON_OK && i < in->n; i += PIECE) {
         size_t n = in->n - i < PIECE ? in->n - i : PIECE;
-        struct tenon_make_values part = {in->first + i, n, (unsigned char *)narrow};
+        struct tenon_make_values part = {in->first + i, n, in->values + i * sizeof(*values)};
         unsigned char *encoded = out + i / info->block_elements * info->block_bytes;
 
         for (size_t k = 0; k < n; k++) {
-            narrow[k] = odd ? narrow_to_odd(values[i + k]) : (float)values[i + k];
+            narrow[k] = odd      ? narrow_to_odd(values[i + k])
+                        : blocks ? narrow_to_finite(values[i + k])
+                                 : (float)values[i + k];
             if (make->may_overflow && isfinite(values[i + k]) &&
                 (odd ? fabs((double)narrow[k]) : fabs(values[i + k])) >= limit)
                 tenon_make_note_lost(overflow, in->first + i + k, values[i + k]);
         }
         st = encode_floats(make, in->first + i, narrow, n, encoded, err);
-        if (st == TENON_OK && make->may_overflow && info->block_elements > 1)
-            tenon_make_count_lost(make, &part, encoded, overflow);
+        if (st == TENON_OK && make->may_overflow && blocks)
+            count_lost_doubles(make, &part, narrow, encoded, overflow);
     }
     return st;
 }

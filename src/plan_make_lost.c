@@ -1,4 +1,5 @@
 /* Which finite values a target has lost: those that are no finite number any more. */
+#include <float.h>
 #include <math.h>
 
 #include "plan_make.h"
@@ -73,7 +74,7 @@ static bool is_lost(float value, float decoded, float largest)
 {
     if (!isfinite(decoded))
         return true;
-    return fabsf(value) >= largest / 2 && fabsf(decoded) < fabsf(value) / 8;
+    return fabsf(value) >= largest / 2 && fabsf(decoded) < fabsf(value) / 8; /* of infinity, too */
 }
 
 /* How many values of the block at `values` are lost. */
@@ -99,7 +100,7 @@ static void count_in_blocks(const struct tenon_make *make, const struct tenon_ma
 
     for (size_t i = 0; i < in->n; i += info->block_elements, encoded += info->block_bytes) {
         size_t lost = 0, at = i + find_largest(values + i, info->block_elements);
-        float largest = fabsf(values[at]);
+        float largest = fminf(fabsf(values[at]), FLT_MAX); /* as it was encoded */
 
         if (largest >= BLOCK_LIMIT)
             lost = count_in_block(make, values + i, encoded, largest);
