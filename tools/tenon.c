@@ -117,13 +117,19 @@ static void init_terms(struct tenon_tool *tool)
     tenon_term_init(&tool->error_term, STDERR_FILENO, color);
 }
 
+/* Whether standard output is closed: at the other end of a pipe, or from the beginning. */
+static bool nobody_reads(int error)
+{
+    return error == EPIPE || error == EBADF;
+}
+
 /* The last word on standard output: what could not be written is an error, except that nobody
- * is left to read it. */
+ * is there to read it. */
 static int finish(struct tenon_tool *tool, int status)
 {
     struct tenon_error err = {0};
 
-    if (!tenon_out_flush(&tool->out) && tool->out.error != EPIPE) {
+    if (!tenon_out_flush(&tool->out) && !nobody_reads(tool->out.error)) {
         int refused;
 
         tenon_report_errno(&err, "", tool->out.error, "cannot write to standard output");

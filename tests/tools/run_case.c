@@ -24,7 +24,7 @@
 enum { WORDS = 64, LINE = 4096, SAMPLES = 32 };
 
 /* How the program's standard streams are set up. */
-enum stdout_kind { STDOUT_KEPT, STDOUT_CLOSED, STDOUT_FULL };
+enum stdout_kind { STDOUT_KEPT, STDOUT_CLOSED, STDOUT_FULL, STDOUT_NONE };
 
 /* One step: a run and what it must do. */
 struct step {
@@ -34,7 +34,7 @@ struct step {
     int n_env;
     struct gen_bytes stdin_text;
     enum stdout_kind stdout_kind;
-    bool interrupt, any_bytes, ran;
+    bool interrupt, any_bytes, no_stderr, ran;
     struct gen_bytes out, err; /* what came */
     int status;
 };
@@ -187,6 +187,10 @@ static void set_stdout(enum stdout_kind kind, int fd)
 {
     int fds[2];
 
+    if (kind == STDOUT_NONE) {
+        close(1);
+        return;
+    }
     if (kind == STDOUT_FULL) {
         fd = open("/dev/full", O_WRONLY);
     } else if (kind == STDOUT_CLOSED) {
@@ -209,6 +213,12 @@ static void run_child(int out, int err)
     if (in < 0 || dup2(in, 0) != 0 || dup2(err, 2) != 2)
         _exit(126);
     set_stdout(step.stdout_kind, out);
+    if (out > 2)
+        close(out);
+    if (err > 2)
+        close(err);
+    if (step.no_stderr)
+        close(2);
     for (int i = 0; i < step.n_env; i++)
         putenv(step.env[i]);
     execv(program, step.argv);
@@ -348,6 +358,27 @@ static void expect_part(const struct gen_bytes *got, char *text, bool wanted)
     if (contains(got, text) == wanted)
         return;
     complain("%s '%s'", wanted ? "does not contain" : "contains", text);
+    show_step();
+}
+
+/* No line of standard output has more characters. */
+static void expect_width(size_t most)
+{
+    size_t width = 0, widest = 0;
+
+    run_step();
+    for (size_t i = 0; i < step.out.n; i++) {
+        unsigned char c = step.out.data[i];
+
+        if (c == '\n')
+            width = 0;
+        else if ((c & 0xc0) != 0x80) /* UTF-8: not inside a character */
+            width++;
+        widest = width > widest ? width : widest;
+    }
+    if (widest <= most)
+        return;
+    complain("a line of %zu characters, at most %zu expected", widest, most);
     show_step();
 }
 
@@ -574,6 +605,10 @@ static void obey(char *word, char *rest)
         step.stdout_kind = STDOUT_CLOSED;
     else if (strcmp(word, "stdout-full") == 0)
         step.stdout_kind = STDOUT_FULL;
+    else if (strcmp(word, "stdout-none") == 0)
+        step.stdout_kind = STDOUT_NONE;
+    else if (strcmp(word, "stderr-none") == 0)
+        step.no_stderr = true;
     else if (strcmp(word, "interrupt") == 0)
         step.interrupt = true;
     else if (strcmp(word, "any-bytes") == 0)
@@ -588,6 +623,8 @@ static void obey(char *word, char *rest)
         expect_bytes(rest);
     else if (strcmp(word, "same") == 0)
         expect_same(rest);
+    else if (strcmp(word, "stdout-width") == 0)
+        expect_width((size_t)atoi(rest));
     else if (strcmp(word, "stdout-has") == 0)
         expect_part((run_step(), &step.out), rest, true);
     else if (strcmp(word, "stdout-lacks") == 0)
