@@ -66,11 +66,11 @@ static int run(struct tenon_tool *tool)
     }
     tenon_table_init(&table);
     tenon_table_column(&table, "NAME", false);
-    tenon_table_column(&table, "IN GGUF", false);
+    tenon_table_column_words(&table, "IN GGUF");
     tenon_table_column(&table, "TIES", false);
-    tenon_table_column(&table, "GGUF OUTPUT", false);
+    tenon_table_column(&table, "OUTPUT", false);
     tenon_table_column(&table, "POSITIONS", false);
-    tenon_table_column(&table, "WHAT", false);
+    tenon_table_column_words(&table, "WHAT");
     for (size_t i = 0; (arch = tenon_arch_at(i)) != NULL; i++)
         add_row(&table, arch);
     tenon_table_print(&table, &tool->out, &tool->term, 0);
@@ -85,10 +85,9 @@ static const struct tenon_example examples[] = {
 
 const struct tenon_command tenon_command_archs = {
     .operands = "",
-    .about =
-        "Lists the model families whose tensor names are understood. TIES is what the config "
-        "class assumes when its file is silent; GGUF OUTPUT is how llama.cpp treats the output "
-        "matrix of a GGUF file: 'optional' means that without one the input matrix is used.",
+    .about = "Lists the model families whose tensor names are understood. TIES is what the config "
+             "class assumes when its file is silent; OUTPUT is how llama.cpp treats the output "
+             "matrix of a GGUF file: 'optional' means that without one the input matrix is used.",
     .examples = examples,
     .run = run,
 };

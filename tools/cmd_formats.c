@@ -41,8 +41,8 @@ static int run(struct tenon_tool *tool)
     tenon_table_init(&table);
     tenon_table_column(&table, "NAME", false);
     tenon_table_column(&table, "CAN", false);
-    tenon_table_column(&table, "EXTENSIONS", false);
-    tenon_table_column(&table, "WHAT", false);
+    tenon_table_column_words(&table, "EXTENSIONS");
+    tenon_table_column_words(&table, "WHAT");
     for (size_t i = 0; (info = tenon_format_at(i)) != NULL; i++) {
         tenon_table_cell(&table, "%s", info->name);
         tenon_table_cell(&table, "%s", ability(info->flags));

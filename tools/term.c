@@ -23,14 +23,18 @@ static bool wants_color(bool tty)
            strcmp(terminal, "dumb") != 0;
 }
 
-static unsigned find_width(int fd, bool tty)
+/* `*limited` becomes true where COLUMNS asks for it, too. */
+static unsigned find_width(int fd, bool tty, bool *limited)
 {
     const char *columns = getenv("COLUMNS");
     struct winsize size;
     uint64_t width;
 
-    if (columns != NULL && tenon_opt_u64(columns, NULL, &width) && width >= 20 && width <= 1000)
+    *limited = tty;
+    if (columns != NULL && tenon_opt_u64(columns, NULL, &width) && width >= 20 && width <= 1000) {
+        *limited = true;
         return (unsigned)width;
+    }
     if (tty && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
         return size.ws_col;
     return 80;
@@ -41,7 +45,7 @@ void tenon_term_init(struct tenon_term *term, int fd, enum tenon_color color)
     term->tty = isatty(fd) == 1;
     term->color = color == TENON_COLOR_AUTO ? wants_color(term->tty) : color == TENON_COLOR_ALWAYS;
     term->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-    term->width = find_width(fd, term->tty);
+    term->width = find_width(fd, term->tty, &term->limited);
 }
 
 const char *tenon_term_style(const struct tenon_term *term, enum tenon_style style)

@@ -21,6 +21,7 @@ struct tenon_term {
     bool color;
     bool utf8;      /* block characters can be shown */
     unsigned width; /* columns; 80 when it is no terminal */
+    bool limited;   /* by a terminal, or COLUMNS: lines of tables should not be longer */
 };
 
 /* Looks at descriptor `fd` and at NO_COLOR, TERM, COLUMNS and the locale. */

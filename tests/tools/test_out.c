@@ -152,6 +152,69 @@ START_TEST(tables_align_by_columns_not_bytes)
 }
 END_TEST
 
+static struct tenon_table make_wide_table(void)
+{
+    struct tenon_table table;
+
+    tenon_table_init(&table);
+    tenon_table_column(&table, "NAME", false);
+    tenon_table_column_words(&table, "WORDS");
+    tenon_table_column(&table, "N", true);
+    tenon_table_cell(&table, "first");
+    tenon_table_cell(&table, "one two three four");
+    tenon_table_cell(&table, "100");
+    tenon_table_cell(&table, "second");
+    tenon_table_cell(&table, "%s", "");
+    tenon_table_cell(&table, "7");
+    return table;
+}
+
+START_TEST(words_wrap_where_the_width_is_limited)
+{
+    const struct tenon_term narrow = {.width = 24, .limited = true};
+    struct tenon_table table = make_wide_table();
+
+    tenon_table_print(&table, &out, &narrow, 0);
+    ck_assert_str_eq(written(), "NAME    WORDS          N\n"
+                                "first   one two      100\n"
+                                "        three four\n"
+                                "second                 7\n");
+    tenon_table_release(&table);
+}
+END_TEST
+
+START_TEST(columns_without_room_go_on_below)
+{
+    const struct tenon_term narrow = {.width = 20, .limited = true};
+    struct tenon_table table = make_wide_table();
+
+    table.column[1].wraps = false;
+    tenon_table_print(&table, &out, &narrow, 0);
+    ck_assert_str_eq(written(), "NAME\n"
+                                "    WORDS\n"
+                                "      N\n"
+                                "first\n"
+                                "    one two three four\n"
+                                "    100\n"
+                                "second\n"
+                                "      7\n");
+    tenon_table_release(&table);
+}
+END_TEST
+
+START_TEST(tables_keep_their_lines_where_nothing_limits_them)
+{
+    const struct tenon_term pipe = {.width = 20};
+    struct tenon_table table = make_wide_table();
+
+    tenon_table_print(&table, &out, &pipe, 0);
+    ck_assert_str_eq(written(), "NAME    WORDS                 N\n"
+                                "first   one two three four  100\n"
+                                "second                        7\n");
+    tenon_table_release(&table);
+}
+END_TEST
+
 START_TEST(text_wraps_at_the_width)
 {
     tenon_out_wrapped(&out, "one two  three four", 0, 2, 9);
@@ -236,6 +299,9 @@ int main(void)
     tcase_add_test(tc, numbers_are_the_shortest_that_read_back);
     tcase_add_test(tc, numbers_for_people);
     tcase_add_test(tc, tables_align_by_columns_not_bytes);
+    tcase_add_test(tc, words_wrap_where_the_width_is_limited);
+    tcase_add_test(tc, columns_without_room_go_on_below);
+    tcase_add_test(tc, tables_keep_their_lines_where_nothing_limits_them);
     tcase_add_test(tc, text_wraps_at_the_width);
     tcase_add_test(tc, unsafe_text_is_escaped_whatever_its_length);
     tcase_add_test(tc, an_error_is_two_lines_or_one_object);
