@@ -121,7 +121,7 @@ static enum tenon_status match_pairs(struct pairs *p, struct tenon_error *err)
 static enum tenon_status insert_new(struct pairs *p, size_t n, struct tenon_error *err)
 {
     const struct tenon_like *like = p->like;
-    bool empty = like->meta_member != SIZE_MAX && like->metas.n == 0;
+    bool empty = like->old->meta != UINT64_MAX && like->metas.n == 0;
     size_t place = 0;
     enum tenon_status st = TENON_OK;
 
