@@ -80,6 +80,26 @@ static bool must_fail_or_shrink(enum tenon_io_call call, size_t *n)
     return true;
 }
 
+/* Who is told what was done: mutable as well, and as little touched. */
+static _Atomic(tenon_io_watch_fn) watch_fn;
+static _Atomic(void *) watch_user;
+
+void tenon_io_watch(tenon_io_watch_fn watch, void *user)
+{
+    atomic_store(&watch_user, user);
+    atomic_store(&watch_fn, watch);
+}
+
+static void tell(const struct tenon_io_event *event)
+{
+    tenon_io_watch_fn watch = atomic_load_explicit(&watch_fn, memory_order_acquire);
+    int error = errno;
+
+    if (watch != NULL)
+        watch(event, atomic_load(&watch_user));
+    errno = error;
+}
+
 /* Whether a call that returned `result` is to be made again. */
 static bool interrupted(long long result, unsigned *times)
 {
@@ -94,6 +114,9 @@ int tenon_io_open(int folder, const char *path, int flags, mode_t mode)
     do
         fd = must_fail(TENON_IO_OPEN) ? -1 : openat(folder, path, flags | O_CLOEXEC, mode);
     while (interrupted(fd, &times));
+    if (fd >= 0 && (flags & O_ACCMODE) != O_RDONLY)
+        tell(&(struct tenon_io_event){TENON_IO_OPEN, .fd = folder, .name = path, .flags = flags,
+                                      .made = fd});
     return fd;
 }
 
@@ -162,6 +185,8 @@ ssize_t tenon_io_write(int fd, const void *buf, size_t n)
     do
         result = must_fail_or_shrink(TENON_IO_WRITE, &n) ? -1 : write(fd, buf, n);
     while (interrupted(result, &times));
+    if (result > 0)
+        tell(&(struct tenon_io_event){TENON_IO_WRITE, .fd = fd, .data = buf, .n = (size_t)result});
     return result;
 }
 
@@ -173,6 +198,9 @@ ssize_t tenon_io_pwrite(int fd, const void *buf, size_t n, uint64_t off)
     do
         result = must_fail_or_shrink(TENON_IO_PWRITE, &n) ? -1 : pwrite(fd, buf, n, (off_t)off);
     while (interrupted(result, &times));
+    if (result > 0)
+        tell(&(struct tenon_io_event){TENON_IO_PWRITE, .fd = fd, .data = buf, .n = (size_t)result,
+                                      .off = off});
     return result;
 }
 
@@ -198,6 +226,9 @@ ssize_t tenon_io_copy(const struct tenon_io_range *range, size_t n)
     do
         result = must_fail_or_shrink(TENON_IO_COPY, &n) ? -1 : copy_range(range, n);
     while (interrupted(result, &times));
+    if (result > 0)
+        tell(&(struct tenon_io_event){TENON_IO_COPY, .fd = range->to, .n = (size_t)result,
+                                      .off = range->to_off});
     return result;
 }
 
@@ -221,6 +252,8 @@ int tenon_io_allocate(int fd, uint64_t n)
     do
         result = must_fail(TENON_IO_ALLOCATE) ? -1 : allocate_bytes(fd, n);
     while (interrupted(result, &times));
+    if (result == 0)
+        tell(&(struct tenon_io_event){TENON_IO_ALLOCATE, .fd = fd, .n = (size_t)n});
     return result;
 }
 
@@ -232,6 +265,8 @@ int tenon_io_chmod(int fd, mode_t mode)
     do
         result = must_fail(TENON_IO_CHMOD) ? -1 : fchmod(fd, mode);
     while (interrupted(result, &times));
+    if (result == 0)
+        tell(&(struct tenon_io_event){TENON_IO_CHMOD, .fd = fd, .mode = mode});
     return result;
 }
 
@@ -254,6 +289,7 @@ int tenon_io_sync(int fd)
     do
         result = must_fail(TENON_IO_SYNC) ? -1 : fsync(fd);
     while (interrupted(result, &times));
+    tell(&(struct tenon_io_event){TENON_IO_SYNC, .fd = fd, .failed = result != 0});
     return result;
 }
 
@@ -277,6 +313,8 @@ int tenon_io_link(int folder, const char *from, const char *to)
     do
         result = must_fail(TENON_IO_LINK) ? -1 : linkat(folder, from, folder, to, 0);
     while (interrupted(result, &times));
+    if (result == 0)
+        tell(&(struct tenon_io_event){TENON_IO_LINK, .fd = folder, .name = from, .to = to});
     return result;
 }
 
@@ -288,6 +326,8 @@ int tenon_io_rename(int folder, const char *from, const char *to)
     do
         result = must_fail(TENON_IO_RENAME) ? -1 : renameat(folder, from, folder, to);
     while (interrupted(result, &times));
+    if (result == 0)
+        tell(&(struct tenon_io_event){TENON_IO_RENAME, .fd = folder, .name = from, .to = to});
     return result;
 }
 
@@ -312,6 +352,8 @@ int tenon_io_rename_new(int folder, const char *from, const char *to)
     do
         result = must_fail(TENON_IO_RENAME) ? -1 : rename_new(folder, from, to);
     while (interrupted(result, &times));
+    if (result == 0)
+        tell(&(struct tenon_io_event){TENON_IO_RENAME, .fd = folder, .name = from, .to = to});
     return result;
 }
 
@@ -323,6 +365,8 @@ int tenon_io_unlink(int folder, const char *name)
     do
         result = must_fail(TENON_IO_UNLINK) ? -1 : unlinkat(folder, name, 0);
     while (interrupted(result, &times));
+    if (result == 0)
+        tell(&(struct tenon_io_event){TENON_IO_UNLINK, .fd = folder, .name = name});
     return result;
 }
 
@@ -334,6 +378,8 @@ int tenon_io_mkdir(const char *path, mode_t mode)
     do
         result = must_fail(TENON_IO_MKDIR) ? -1 : mkdir(path, mode);
     while (interrupted(result, &times));
+    if (result == 0)
+        tell(&(struct tenon_io_event){TENON_IO_MKDIR, .fd = AT_FDCWD, .name = path});
     return result;
 }
 
@@ -345,6 +391,8 @@ int tenon_io_rmdir(const char *path)
     do
         result = must_fail(TENON_IO_RMDIR) ? -1 : rmdir(path);
     while (interrupted(result, &times));
+    if (result == 0)
+        tell(&(struct tenon_io_event){TENON_IO_RMDIR, .fd = AT_FDCWD, .name = path});
     return result;
 }
 

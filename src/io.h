@@ -90,4 +90,30 @@ struct tenon_io_fault {
 void tenon_io_fail_at(const struct tenon_io_fault *fault);
 uint64_t tenon_io_count(enum tenon_io_call call);
 
+/* For tests: what was done to files and folders, told when it is done, from whatever thread did it.
+ * Calls that failed are not told, but for a sync: the system may have dropped what it was to write.
+ *
+ *   OPEN (only for writing)            name in folder fd, flags; made is what it gave
+ *   WRITE, PWRITE                      n bytes of data at off (WRITE: where fd stands)
+ *   COPY                               n bytes at off, data NULL: they are in the file
+ *   ALLOCATE                           bytes 0 ... n - 1
+ *   CHMOD                              mode of fd
+ *   SYNC                               fd, failed
+ *   LINK, RENAME                       name in folder fd, now also, or only, called to
+ *   UNLINK, MKDIR, RMDIR               name in folder fd */
+struct tenon_io_event {
+    enum tenon_io_call call;
+    int fd, made, flags;
+    bool failed;
+    const char *name, *to;
+    const void *data;
+    uint64_t off;
+    size_t n;
+    mode_t mode;
+};
+typedef void (*tenon_io_watch_fn)(const struct tenon_io_event *event, void *user);
+
+/* While nothing runs. `watch` NULL switches it off. */
+void tenon_io_watch(tenon_io_watch_fn watch, void *user);
+
 #endif
