@@ -465,6 +465,8 @@ void tenon_sink_free(struct tenon_sink *sink)
     if (sink->fd >= 0)
         tenon_io_close(sink->fd);
     remove_unfinished(sink);
+    if (sink->removed && tenon_sink_sync_folders(sink, NULL) != TENON_OK)
+        tenon_sink_note(sink, "a power cut could bring back what belonged to what was replaced");
     if (!leave_table(sink))
         return;
     for (size_t i = 0; i < sink->n_files; i++) {
@@ -485,7 +487,9 @@ void tenon_sink_free(struct tenon_sink *sink)
 
 void tenon_sink_remove(struct tenon_sink *sink, const char *path)
 {
-    if (tenon_io_unlink(AT_FDCWD, path) != 0 && errno != ENOENT)
+    if (tenon_io_unlink(AT_FDCWD, path) == 0)
+        sink->removed = true;
+    else if (errno != ENOENT)
         tenon_sink_note(sink, "'%s' belonged to what was replaced, but cannot be removed", path);
 }
 

@@ -7,6 +7,10 @@
  * each single file is whole, old or new; the files it had put aside are ".NAME.PID.old" beside
  * them.
  *
+ * A power cut does what a kill does: a name that is new leads to bytes that are on the disk, and
+ * those marked `last` are new only where the names of all others are on the disk, too. Once the
+ * commit has returned, the whole set is there for good.
+ *
  * "-" is standard output; a FIFO or a character device is written to as it is, in order.
  *
  *   new -> add ... -> check -> (begin -> write ... -> end) ... -> commit -> free */
@@ -92,7 +96,8 @@ enum tenon_status tenon_sink_commit(struct tenon_sink *sink, struct tenon_error 
  * noted. */
 void tenon_sink_remove(struct tenon_sink *sink, const char *path);
 
-/* Removes what is unfinished, and everything else that a set without commit has made. */
+/* Removes what is unfinished, and everything else that a set without commit has made. Writes to the
+ * disk that what tenon_sink_remove removed is gone. */
 void tenon_sink_free(struct tenon_sink *sink);
 
 /* Removes the unfinished files of all sets. Safe in a signal handler. */

@@ -80,8 +80,6 @@ static bool take_back(const struct tenon_sink *sink, struct tenon_sink_file *fil
 {
     int folder = folder_of(sink, file);
 
-    if (atomic_load(&file->state) != TENON_SINK_NAMED)
-        return true;
     if (file->exists &&
         (!file->kept_aside || tenon_io_rename(folder, file->aside, file->name) != 0))
         return false;
@@ -124,37 +122,43 @@ static enum tenon_status name_some(const struct tenon_sink *sink, bool last, boo
 }
 
 /* Some file systems refuse to sync folders (EINVAL): they offer no more than that. */
-static enum tenon_status sync_folders(const struct tenon_sink *sink, struct tenon_error *err)
+static enum tenon_status sync_folder(int fd, const char *path, struct tenon_error *err)
 {
-    for (size_t i = 0; i < sink->n_folders && !sink->options.no_sync; i++) {
-        if (tenon_io_sync(sink->folders[i].fd) == 0 || errno == EINVAL || errno == EROFS)
-            continue;
-        tenon_fail_errno(err, errno, TENON_NO_OFFSET, "cannot write the folder to the disk");
-        tenon_fail_path(err, sink->folders[i].path);
-        return TENON_ERR_IO;
-    }
-    return TENON_OK;
+    if (fd >= 0 && (tenon_io_sync(fd) == 0 || errno == EINVAL || errno == EROFS))
+        return TENON_OK;
+    tenon_fail_errno(err, errno, TENON_NO_OFFSET, "cannot write the folder to the disk");
+    tenon_fail_path(err, path);
+    return TENON_ERR_IO;
+}
+
+enum tenon_status tenon_sink_sync_folders(const struct tenon_sink *sink, struct tenon_error *err)
+{
+    enum tenon_status st = TENON_OK;
+
+    for (size_t i = 0; st == TENON_OK && i < sink->n_folders && !sink->options.no_sync; i++)
+        st = sync_folder(sink->folders[i].fd, sink->folders[i].path, err);
+    return st;
 }
 
 /* New folders are entries of the folders above them. */
 static enum tenon_status sync_made(const struct tenon_sink *sink, struct tenon_error *err)
 {
-    for (size_t i = 0; i < sink->n_made && !sink->options.no_sync; i++) {
+    enum tenon_status st = TENON_OK;
+
+    for (size_t i = 0; st == TENON_OK && i < sink->n_made && !sink->options.no_sync; i++) {
         char above[PATH_MAX];
-        int fd, result;
+        int fd;
 
         if (snprintf(above, sizeof(above), "%s/..", sink->made[i]) >= (int)sizeof(above))
             continue;
         fd = tenon_io_open(AT_FDCWD, above, O_RDONLY | O_DIRECTORY, 0);
-        result = fd >= 0 ? tenon_io_sync(fd) : 0;
-        if (result != 0)
-            tenon_fail_errno(err, errno, TENON_NO_OFFSET, "cannot write the folder to the disk");
+        if (fd < 0 && errno == EACCES) /* may be written to but not read */
+            continue;
+        st = sync_folder(fd, sink->made[i], err);
         if (fd >= 0)
             tenon_io_close(fd);
-        if (result != 0)
-            return TENON_ERR_IO;
     }
-    return TENON_OK;
+    return st;
 }
 
 static bool has_several(const struct tenon_sink *sink)
@@ -166,19 +170,51 @@ static bool has_several(const struct tenon_sink *sink)
     return n > 1;
 }
 
+/* False when some could not be taken back. */
+static bool take_some_back(struct tenon_sink *sink, bool last)
+{
+    bool whole = true, some = false;
+
+    for (size_t i = sink->n_files; i > 0; i--) {
+        struct tenon_sink_file *file = &sink->files[i - 1];
+
+        if (file->last != last || atomic_load(&file->state) != TENON_SINK_NAMED)
+            continue;
+        whole = take_back(sink, file) && whole;
+        some = true;
+    }
+    if (some)
+        (void)tenon_sink_sync_folders(sink, NULL); /* there is an error to tell already */
+    return whole;
+}
+
+/* Those named last go first: while they are there, so are the others. */
 static void take_all_back(struct tenon_sink *sink, struct tenon_error *err)
 {
-    bool whole = true;
+    bool whole = take_some_back(sink, true);
 
-    for (size_t i = sink->n_files; i > 0; i--)
-        whole = take_back(sink, &sink->files[i - 1]) && whole;
+    whole = take_some_back(sink, false) && whole;
     if (!whole)
         tenon_fail_hint(err, "some files are new and some are old; each is whole");
 }
 
-enum tenon_status tenon_sink_commit(struct tenon_sink *sink, struct tenon_error *err)
+/* What is named last gets its name when all others have theirs on the disk. */
+static enum tenon_status name_all(struct tenon_sink *sink, struct tenon_error *err)
 {
     bool several = has_several(sink);
+    enum tenon_status st = sync_made(sink, err);
+
+    if (st == TENON_OK)
+        st = name_some(sink, false, !several, err);
+    if (st == TENON_OK && several)
+        st = tenon_sink_sync_folders(sink, err);
+    if (st == TENON_OK)
+        st = name_some(sink, true, !several, err);
+    return st;
+}
+
+enum tenon_status tenon_sink_commit(struct tenon_sink *sink, struct tenon_error *err)
+{
     sigset_t signals;
     enum tenon_status st;
 
@@ -187,22 +223,17 @@ enum tenon_status tenon_sink_commit(struct tenon_sink *sink, struct tenon_error 
             return tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET, "'%s' is not complete",
                               sink->files[i].path);
     tenon_sink_hold_signals(&signals);
-    st = name_some(sink, false, !several, err);
-    if (st == TENON_OK && several)
-        st = sync_folders(sink, err);
-    if (st == TENON_OK)
-        st = name_some(sink, true, !several, err);
+    st = name_all(sink, err);
     if (st != TENON_OK)
         take_all_back(sink, err);
     sink->committed = st == TENON_OK;
     for (size_t i = 0; i < sink->n_files; i++)
         drop_aside(sink, &sink->files[i]);
     tenon_sink_let_signals(&signals);
-    if (st == TENON_OK)
-        st = sync_folders(sink, err);
-    if (st == TENON_OK)
-        st = sync_made(sink, err);
-    if (st != TENON_OK && sink->committed)
-        tenon_fail_hint(err, "the files are there, but a power cut could undo that");
+    if (st == TENON_OK) {
+        st = tenon_sink_sync_folders(sink, err);
+        if (st != TENON_OK)
+            tenon_fail_hint(err, "the files are there, but a power cut could undo that");
+    }
     return st;
 }

@@ -63,11 +63,15 @@ struct tenon_sink {
     uint64_t streamed;
     atomic_bool no_copy; /* copy_file_range does not work between these files */
     bool committed;
+    bool removed; /* something was, since */
 };
 
 /* Follows links, opens the folder, looks at what is there (sink_target.c). */
 enum tenon_status tenon_sink_resolve(struct tenon_sink *sink, struct tenon_sink_file *file,
                                      struct tenon_error *err);
+
+/* Writes to the disk which names the folders hold, but with the option no_sync. */
+enum tenon_status tenon_sink_sync_folders(const struct tenon_sink *sink, struct tenon_error *err);
 
 /* Notes files that processes which are gone have left beside the targets. */
 void tenon_sink_note_stale(const struct tenon_sink *sink);
