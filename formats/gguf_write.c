@@ -23,10 +23,7 @@
 
 void tenon_gguf_put(struct tenon_gguf_out *out, const void *bytes, uint64_t n)
 {
-    if (out->bytes != NULL && n != 0)
-        memcpy(out->bytes + out->n, bytes, (size_t)n); /* fits: measured before */
-    if (!tenon_u64_add(&out->n, out->n, n))
-        out->overflow = true;
+    tenon_window_put(out->window, bytes, (size_t)n); /* fits: so many bytes are in memory */
 }
 
 void tenon_gguf_put_int(struct tenon_gguf_out *out, uint64_t value, unsigned width)
@@ -62,19 +59,32 @@ static void put_record(struct tenon_gguf_out *out, const struct tenon_plan_tenso
     tenon_gguf_put_int(out, place, 8);
 }
 
-static void put_header(struct tenon_gguf_out *out, const struct tenon_gguf_layout *l)
+/* The header of a file of the plan. While it is measured nothing has its offset yet, but all
+ * numbers are as wide as they will be. */
+static enum tenon_status put_header(const struct tenon_plan *plan, uint32_t file, const void *state,
+                                    struct tenon_window *to)
 {
-    tenon_gguf_put(out, "GGUF", 4);
-    tenon_gguf_put_int(out, l->file->version, 4);
-    tenon_gguf_put_int(out, l->n, 8);
-    tenon_gguf_put_int(out, l->file->n_metas, 8);
-    for (size_t i = 0; i < l->file->n_metas; i++)
-        tenon_gguf_put_pair(out, &l->file->metas[i]);
-    for (size_t i = 0; i < l->n; i++) {
-        const struct tenon_plan_tensor t = tenon_plan_tensor(l->plan, l->first + i);
+    const struct tenon_plan_file *f = &plan->files[file];
+    struct tenon_gguf_out out = {.window = to, .swapped = f->big_endian};
+    uint64_t start = 0;
+    size_t first, n;
 
-        put_record(out, &t, l->places[i]);
+    (void)state;
+    tenon_plan_tensors_of(plan, file, &first, &n);
+    if (!tenon_u64_align(&start, f->head_bytes, f->alignment))
+        return tenon_fail(to->err, TENON_ERR_MISUSE, TENON_NO_OFFSET, "the layout does not hold");
+    tenon_gguf_put(&out, "GGUF", 4);
+    tenon_gguf_put_int(&out, f->version, 4);
+    tenon_gguf_put_int(&out, n, 8);
+    tenon_gguf_put_int(&out, f->n_metas, 8);
+    for (size_t i = 0; i < f->n_metas; i++)
+        tenon_gguf_put_pair(&out, &f->metas[i]);
+    for (size_t i = 0; to->st == TENON_OK && i < n; i++) {
+        const struct tenon_plan_tensor t = tenon_plan_tensor(plan, first + i);
+
+        put_record(&out, &t, t.offset - start);
     }
+    return to->st;
 }
 
 /* --- what can be written --- */
@@ -327,42 +337,30 @@ static bool ends_with_header(const struct tenon_gguf_layout *l)
     return like->bytes == like->header_bytes && like->bytes % l->alignment != 0;
 }
 
-static enum tenon_status keep_header(const struct tenon_gguf_layout *l, size_t n,
-                                     struct tenon_error *err)
-{
-    struct tenon_gguf_out out = {.swapped = l->file->big_endian, .bytes = tenon_mem_alloc(n, 1)};
-    uint32_t file = (uint32_t)(l->file - l->plan->files);
-    enum tenon_status st;
-
-    if (out.bytes == NULL)
-        return tenon_fail_memory(err);
-    put_header(&out, l);
-    st = tenon_plan_keep_head(l->plan, file, out.bytes, n, err);
-    tenon_mem_free(out.bytes);
-    return st;
-}
-
-/* Writes the header's bytes into the plan, and gives every tensor its offset in the file. */
+/* Tells the plan about the header, and gives every tensor its offset in the file. */
 static enum tenon_status finish(struct tenon_gguf_layout *l, struct tenon_error *err)
 {
-    struct tenon_gguf_out out = {.swapped = l->file->big_endian};
-    uint64_t start, header;
+    uint32_t file = (uint32_t)(l->file - l->plan->files);
+    struct tenon_window count = {.err = err};
+    uint64_t start;
     enum tenon_status st;
 
-    put_header(&out, l);
-    header = out.n;
-    if (out.overflow || header > SIZE_MAX || !tenon_u64_align(&start, header, l->alignment))
-        return fail_size(err);
-    if (l->n == 0 && ends_with_header(l))
-        start = header;
-    if (!tenon_u64_add(&l->file->bytes, start, l->data_bytes))
-        return fail_size(err);
-    st = keep_header(l, (size_t)header, err);
+    l->file->head_bytes = 0;
+    st = put_header(l->plan, file, NULL, &count);
     if (st != TENON_OK)
         return st;
-    for (size_t i = 0; i < l->n; i++)
-        l->plan->tensors[l->first + i].offset =
-            start + l->places[i]; /* fits: before the file's end */
+    if (!tenon_u64_align(&start, count.n, l->alignment))
+        return fail_size(err);
+    if (l->n == 0 && ends_with_header(l))
+        start = count.n;
+    if (!tenon_u64_add(&l->file->bytes, start, l->data_bytes))
+        return fail_size(err);
+    st = tenon_plan_set_head(l->plan, file, (struct tenon_plan_head){.put = put_header}, count.n,
+                             err);
+    if (st != TENON_OK)
+        return st;
+    for (size_t i = l->first; i < l->first + l->n; i++)
+        l->plan->tensors[i].offset += start; /* fits: before the file's end, or wraps back */
     for (size_t i = l->first_rest; i < l->plan->n_rests; i++)
         l->plan->rests[i].offset += start; /* fits: the same */
     return TENON_OK;
@@ -390,6 +388,5 @@ enum tenon_status tenon_gguf_layout(struct tenon_plan *plan, uint32_t file, stru
         st = tenon_gguf_place(&l, err);
     if (st == TENON_OK)
         st = finish(&l, err);
-    tenon_mem_free(l.places);
     return st;
 }

@@ -4,13 +4,11 @@
 
 #include "format.h"
 
-/* Where header bytes go. Everything is put twice: first with `bytes` NULL, to learn how many they
- * are, then into memory of that size. */
+/* Where header bytes go. They are put whenever they are wanted: to learn how many they are, to be
+ * written, to be compared. */
 struct tenon_gguf_out {
-    unsigned char *bytes;
-    uint64_t n;
-    bool swapped;
-    bool overflow; /* more than 64 bits can count */
+    struct tenon_window *window;
+    bool swapped; /* the file is big-endian */
 };
 
 void tenon_gguf_put(struct tenon_gguf_out *out, const void *bytes, uint64_t n);
@@ -26,8 +24,7 @@ struct tenon_gguf_layout {
     struct tenon_plan_file *file;
     size_t first, n; /* the tensors of the file in the plan */
     uint64_t alignment;
-    uint64_t *places;    /* of each payload, relative to the start of the data */
-    uint64_t data_bytes; /* from there to the end of the file */
+    uint64_t data_bytes; /* from the start of the data to the end of the file */
     size_t first_rest;   /* of those in the plan that belong to this file */
 };
 
@@ -41,7 +38,8 @@ void tenon_gguf_put_pair(struct tenon_gguf_out *out, const struct tenon_meta_ent
 enum tenon_status tenon_gguf_settle_set(struct tenon_plan *plan, struct tenon_plan_file *file,
                                         struct tenon_error *err);
 
-/* gguf_write_place.c: fills in places and data_bytes. */
+/* gguf_write_place.c: fills in data_bytes and the offsets of tensors and rests, all relative to the
+ * start of the data. */
 enum tenon_status tenon_gguf_place(struct tenon_gguf_layout *l, struct tenon_error *err);
 
 /* gguf_write.c: the hook of the format. */

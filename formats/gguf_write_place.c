@@ -10,51 +10,42 @@
  * A loose payload keeps the gap before it, one that hangs its distance from the one before. A new
  * payload goes before the one whose record follows its own; if that hangs on others, before the
  * first of those. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "fail.h"
 #include "gguf.h"
 #include "gguf_write.h"
+#include "gguf_write_origin.h"
+#include "sort.h"
 
-#define NO_ORIGIN SIZE_MAX
+/* Instead of the key of a payload: of a tensor that has none, and of one that is new, which goes
+ * behind all. */
+#define KEY_EMPTY UINT32_MAX
+#define KEY_NEW   (UINT32_MAX - 1)
 
-/* A payload of a file that tensors come from. */
-struct old_payload {
-    const struct tenon_tensor *tensor;
-    uint64_t reach; /* the end of all before it, absolute */
-    uint64_t lead;  /* the gap before it, when it is loose */
-    bool loose;
-    bool taken; /* by a tensor that is written */
-};
-
-/* One such file. */
+/* A file that tensors come from, while its payloads are placed, in their order. */
 struct origin {
-    const struct tenon_model *model;
-    uint32_t file;
-    struct old_payload *payloads; /* by offset */
-    size_t n;
-    uint64_t end; /* of the last byte of any payload, absolute */
-    uint64_t old,
-        now;       /* where its payload that was placed last lay, and lies: absolute, relative */
-    size_t placed; /* the number of that payload, NO_ORIGIN: none yet */
-    bool used;     /* one of its payloads is kept */
-};
-
-/* A payload to be placed. */
-struct item {
-    size_t tensor; /* of the file that is laid out */
-    size_t origin; /* NO_ORIGIN: none */
-    size_t payload;
-    bool kept; /* is that payload, else goes before it */
+    struct tenon_gguf_origin of;
+    uint32_t first_key;   /* keys are numbers of payloads, of one origin behind those of another */
+    unsigned char *taken; /* bits: by a tensor that is written */
+    bool used;            /* one of its payloads is kept */
+    size_t next;          /* the number up to which `reach` is the end of all payloads */
+    uint64_t reach;       /* absolute */
+    /* Of the payload that was placed last: */
+    bool placed;       /* there is one */
+    size_t follower;   /* the number of that behind it, of.n: it is the last */
+    uint64_t old, now; /* where it lay, and lies: absolute, relative */
 };
 
 struct placing {
     struct tenon_gguf_layout *l;
     struct origin *origins;
     size_t n_origins, origin_room;
-    struct item *items; /* those that are not empty, in the order of the payloads */
-    size_t n_items;
+    uint32_t n_keys;
+    uint32_t *keys;      /* of each tensor: that of its payload, or of that which it goes before */
+    unsigned char *kept; /* bits: tensors that are the payload of their key */
+    uint32_t *order;     /* of the payloads; NULL: that of the tensors */
+    size_t n_order;
     uint64_t reach; /* the end of what is placed, relative */
     /* What stood behind the payload that was placed last, where it came from; 0 bytes: nothing. */
     const struct origin *behind;
@@ -63,6 +54,21 @@ struct placing {
      * 0: no longer. */
     uint64_t same_end;
 };
+
+static bool has_bit(const unsigned char *bits, size_t i)
+{
+    return (bits[i / 8] >> i % 8 & 1) != 0;
+}
+
+static void set_bit(unsigned char *bits, size_t i)
+{
+    bits[i / 8] = (unsigned char)(bits[i / 8] | 1u << i % 8);
+}
+
+static struct tenon_plan_record *record_of(const struct placing *p, size_t i)
+{
+    return &p->l->plan->tensors[p->l->first + i];
+}
 
 static enum tenon_status fail_place(const struct placing *p, size_t i, struct tenon_error *err)
 {
@@ -82,7 +88,7 @@ static enum tenon_status put_payload(struct placing *p, size_t tensor, uint64_t 
 
     if (!tenon_u64_add(&end, place, bytes))
         return fail_place(p, tensor, err);
-    p->l->places[tensor] = place;
+    record_of(p, tensor)->offset = place;
     if (bytes != 0 && end > p->reach)
         p->reach = end;
     return TENON_OK;
@@ -112,91 +118,66 @@ static enum tenon_status place_anew(struct placing *p, struct tenon_error *err)
 
 /* --- the files that tensors come from --- */
 
-static int compare_payloads(const void *a, const void *b)
+static enum tenon_status add_origin(struct placing *p, const struct tenon_plan_source *source,
+                                    struct tenon_error *err)
 {
-    const struct tenon_tensor *x = ((const struct old_payload *)a)->tensor;
-    const struct tenon_tensor *y = ((const struct old_payload *)b)->tensor;
-
-    if (x->offset != y->offset)
-        return x->offset < y->offset ? -1 : 1;
-    return x->record_offset < y->record_offset ? -1 : x->record_offset > y->record_offset;
-}
-
-/* Collects the payloads of the origin in their order. */
-static enum tenon_status list_payloads(struct origin *o, struct tenon_error *err)
-{
-    size_t all = tenon_model_n_tensors(o->model);
-    bool sorted = true;
-
-    o->payloads = tenon_mem_alloc(all, sizeof(*o->payloads));
-    if (o->payloads == NULL)
-        return tenon_fail_memory(err);
-    for (size_t i = 0; i < all; i++) {
-        const struct tenon_tensor *t = tenon_model_tensor(o->model, i);
-
-        if (t->file == o->file && t->bytes != 0)
-            o->payloads[o->n++].tensor = t;
-    }
-    for (size_t i = 1; sorted && i < o->n; i++)
-        sorted = compare_payloads(&o->payloads[i - 1], &o->payloads[i]) < 0;
-    if (!sorted)
-        qsort(o->payloads, o->n, sizeof(*o->payloads), compare_payloads);
-    return TENON_OK;
-}
-
-/* How each payload lies behind those before it. */
-static void measure_gaps(struct origin *o)
-{
-    const struct tenon_file *file = tenon_model_file(o->model, o->file);
-    uint64_t reach = file->header_bytes, next;
-
-    for (size_t i = 0; i < o->n; i++) {
-        struct old_payload *old = &o->payloads[i];
-        const struct tenon_tensor *t = old->tensor;
-
-        old->reach = reach;
-        old->loose = tenon_u64_align(&next, reach, file->alignment) && t->offset >= next;
-        if (old->loose)
-            old->lead = t->offset - next;
-        if (t->offset + t->bytes > reach) /* fits: inside the file */
-            reach = t->offset + t->bytes;
-    }
-    o->end = reach;
-    o->placed = NO_ORIGIN;
-}
-
-static enum tenon_status find_origin(struct placing *p, const struct tenon_plan_source *source,
-                                     size_t *out, struct tenon_error *err)
-{
-    struct origin *grown;
+    struct origin *grown =
+        tenon_mem_grow(p->origins, &p->origin_room, p->n_origins, sizeof(*grown));
+    struct origin *o;
     enum tenon_status st;
 
-    for (size_t i = p->n_origins; i > 0; i--) { /* most often the last one */
-        *out = i - 1;
-        if (p->origins[*out].model == source->model &&
-            p->origins[*out].file == source->tensor->file)
-            return TENON_OK;
-    }
-    grown = tenon_mem_grow(p->origins, &p->origin_room, p->n_origins, sizeof(*grown));
     if (grown == NULL)
         return tenon_fail_memory(err);
     p->origins = grown;
-    *out = p->n_origins;
-    grown[*out] = (struct origin){.model = source->model, .file = source->tensor->file};
-    p->n_origins++;
-    st = list_payloads(&grown[*out], err);
-    if (st == TENON_OK)
-        measure_gaps(&grown[*out]);
+    o = &grown[p->n_origins++];
+    *o = (struct origin){.of = {.model = source->model, .file = source->tensor->file},
+                         .first_key = p->n_keys};
+    o->reach = tenon_model_file(source->model, source->tensor->file)->header_bytes;
+    st = tenon_gguf_origin_init(&o->of, err);
+    if (st != TENON_OK)
+        return st;
+    if (o->of.n >= KEY_NEW - p->n_keys)
+        return tenon_fail(err, TENON_ERR_LIMIT, TENON_NO_OFFSET, "too many tensors");
+    p->n_keys += (uint32_t)o->of.n; /* fits: just compared */
+    o->taken = tenon_mem_alloc(o->of.n / 8 + 1, 1);
+    return o->taken != NULL ? TENON_OK : tenon_fail_memory(err);
+}
+
+static enum tenon_status find_origin(struct placing *p, const struct tenon_plan_source *source,
+                                     struct origin **out, struct tenon_error *err)
+{
+    enum tenon_status st;
+
+    for (size_t i = p->n_origins; i > 0; i--) { /* most often the last one */
+        *out = &p->origins[i - 1];
+        if ((*out)->of.model == source->model && (*out)->of.file == source->tensor->file)
+            return TENON_OK;
+    }
+    st = add_origin(p, source, err);
+    *out = p->n_origins > 0 ? &p->origins[p->n_origins - 1] : NULL;
     return st;
 }
 
-static size_t find_payload(const struct origin *o, const struct tenon_tensor *t)
+static struct origin *origin_of(const struct placing *p, uint32_t key)
 {
-    struct old_payload key = {.tensor = t};
-    const struct old_payload *found =
-        bsearch(&key, o->payloads, o->n, sizeof(*o->payloads), compare_payloads);
+    size_t low = 0, high = p->n_origins;
 
-    return (size_t)(found - o->payloads); /* it is there: it came from this file */
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (p->origins[middle].first_key <= key)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &p->origins[low];
+}
+
+static const struct tenon_tensor *payload_of(const struct placing *p, uint32_t key)
+{
+    const struct origin *o = origin_of(p, key);
+
+    return tenon_gguf_origin_payload(&o->of, key - o->first_key);
 }
 
 /* --- the order of the payloads --- */
@@ -214,50 +195,52 @@ static bool may_keep(const struct tenon_gguf_layout *l, const struct tenon_plan_
            file->alignment == l->alignment && source->tensor->dtype == t->dtype;
 }
 
-static enum tenon_status list_items(struct placing *p, struct tenon_error *err)
+static enum tenon_status find_keys(struct placing *p, struct tenon_error *err)
 {
     enum tenon_status st = TENON_OK;
 
     for (size_t i = 0; st == TENON_OK && i < p->l->n; i++) {
         const struct tenon_plan_tensor t = tenon_plan_tensor(p->l->plan, p->l->first + i);
-        struct item *item = &p->items[p->n_items];
+        const struct tenon_plan_source *source = tenon_plan_sources(&t);
+        struct origin *o;
 
-        if (t.bytes == 0)
+        p->keys[i] = t.bytes != 0 ? KEY_NEW : KEY_EMPTY;
+        if (t.bytes == 0 || !may_keep(p->l, &t))
             continue;
-        p->n_items++;
-        *item = (struct item){.tensor = i, .origin = NO_ORIGIN};
-        if (!may_keep(p->l, &t))
-            continue;
-        st = find_origin(p, tenon_plan_sources(&t), &item->origin, err);
+        st = find_origin(p, source, &o, err);
         if (st == TENON_OK)
-            item->payload = find_payload(&p->origins[item->origin], tenon_plan_sources(&t)->tensor);
+            p->keys[i] = o->first_key + (uint32_t)tenon_gguf_origin_find(&o->of, source->tensor);
     }
     return st;
 }
 
-static struct old_payload *payload_of(const struct placing *p, const struct item *item)
-{
-    return &p->origins[item->origin].payloads[item->payload];
-}
-
 /* Whether the record of `b` stands behind that of `a` in the file that both come from. */
-static bool follows(const struct placing *p, const struct item *a, const struct item *b)
+static bool follows(const struct placing *p, uint32_t a, uint32_t b)
 {
-    return a->origin == b->origin &&
-           payload_of(p, a)->tensor->record_offset < payload_of(p, b)->tensor->record_offset;
+    return origin_of(p, a) == origin_of(p, b) &&
+           payload_of(p, a)->record_offset < payload_of(p, b)->record_offset;
 }
 
-static void keep(struct placing *p, struct item *item)
+static bool is_taken(const struct placing *p, uint32_t key)
 {
-    item->kept = true;
-    payload_of(p, item)->taken = true;
-    p->origins[item->origin].used = true;
+    const struct origin *o = origin_of(p, key);
+
+    return has_bit(o->taken, key - o->first_key);
 }
 
-static bool has_own_name(const struct placing *p, const struct item *item)
+static void keep(struct placing *p, size_t i)
 {
-    struct tenon_str name = tenon_plan_name(p->l->plan, p->l->first + item->tensor);
-    const struct tenon_tensor *old = payload_of(p, item)->tensor;
+    struct origin *o = origin_of(p, p->keys[i]);
+
+    set_bit(p->kept, i);
+    set_bit(o->taken, p->keys[i] - o->first_key);
+    o->used = true;
+}
+
+static bool has_own_name(const struct placing *p, size_t i)
+{
+    struct tenon_str name = tenon_plan_name(p->l->plan, p->l->first + i);
+    const struct tenon_tensor *old = payload_of(p, p->keys[i]);
 
     return name.len == old->name.len && memcmp(name.data, old->name.data, name.len) == 0;
 }
@@ -266,82 +249,126 @@ static bool has_own_name(const struct placing *p, const struct item *item)
  * not follow the records, the loader refuses the file. */
 static void keep_named(struct placing *p)
 {
-    const struct item *last = NULL;
+    uint32_t last = KEY_NEW;
 
-    for (size_t i = 0; i < p->n_items; i++) {
-        struct item *item = &p->items[i];
+    for (size_t i = 0; i < p->l->n; i++) {
+        uint32_t key = p->keys[i];
 
-        if (item->origin == NO_ORIGIN || !has_own_name(p, item) || payload_of(p, item)->taken)
+        if (key >= KEY_NEW || !has_own_name(p, i) || is_taken(p, key))
             continue;
-        if (last != NULL && !follows(p, last, item) && p->origins[item->origin].used)
+        if (last != KEY_NEW && !follows(p, last, key) && origin_of(p, key)->used)
             continue;
-        keep(p, item);
-        last = item;
+        keep(p, i);
+        last = key;
     }
+}
+
+/* Whether `key`, neither of which neighbours that are kept (KEY_NEW: none) is it, stays between
+ * them. */
+static bool is_between(const struct placing *p, uint32_t last, uint32_t key, uint32_t next)
+{
+    const struct origin *o = origin_of(p, key);
+    bool has_next = next != KEY_NEW && origin_of(p, next) == o;
+    bool ordered = !o->used;
+
+    if (last != KEY_NEW && origin_of(p, last) == o)
+        ordered = follows(p, last, key);
+    else if (has_next)
+        ordered = true;
+    return ordered && (!has_next || follows(p, key, next));
 }
 
 /* Then those with a new name, where they are between the same neighbours still. */
 static void keep_renamed(struct placing *p)
 {
-    const struct item *last = NULL;
+    uint32_t last = KEY_NEW;
     size_t next = 0;
 
-    for (size_t i = 0; i < p->n_items; i++) {
-        struct item *item = &p->items[i];
-        bool ordered;
+    for (size_t i = 0; i < p->l->n; i++) {
+        uint32_t key = p->keys[i];
 
-        while (next < p->n_items && (next <= i || !p->items[next].kept))
+        while (next < p->l->n && (next <= i || !has_bit(p->kept, next)))
             next++;
-        if (item->kept) {
-            last = item;
+        if (has_bit(p->kept, i)) {
+            last = key;
             continue;
         }
-        if (item->origin == NO_ORIGIN || payload_of(p, item)->taken)
+        if (key >= KEY_NEW || is_taken(p, key) ||
+            !is_between(p, last, key, next < p->l->n ? p->keys[next] : KEY_NEW))
             continue;
-        ordered = !p->origins[item->origin].used;
-        if (last != NULL && last->origin == item->origin)
-            ordered = follows(p, last, item);
-        else if (next < p->n_items && p->items[next].origin == item->origin)
-            ordered = true;
-        if (ordered && next < p->n_items && p->items[next].origin == item->origin)
-            ordered = follows(p, item, &p->items[next]);
-        if (!ordered)
-            continue;
-        keep(p, item);
-        last = item;
+        keep(p, i);
+        last = key;
     }
+}
+
+/* The key of what the payload of `key` hangs on. `*heads`, to be freed, is that of the origin which
+ * was asked for last, `*of`. */
+static enum tenon_status find_head(const struct placing *p, uint32_t *key, uint32_t **heads,
+                                   const struct origin **of, struct tenon_error *err)
+{
+    const struct origin *o = origin_of(p, *key);
+
+    if (*of != o) {
+        tenon_mem_free(*heads);
+        *heads = tenon_gguf_origin_heads(&o->of);
+        *of = o;
+    }
+    if (*heads == NULL)
+        return tenon_fail_memory(err);
+    *key = o->first_key + (*heads)[*key - o->first_key];
+    return TENON_OK;
 }
 
 /* All others go before the next one that is kept, and what that hangs on. */
-static void anchor_new(struct placing *p)
+static enum tenon_status anchor_new(struct placing *p, struct tenon_error *err)
 {
-    struct item next = {.origin = NO_ORIGIN};
+    uint32_t next = KEY_NEW, *heads = NULL;
+    const struct origin *of = NULL;
+    enum tenon_status st = TENON_OK;
 
-    for (size_t i = p->n_items; i > 0; i--) {
-        struct item *item = &p->items[i - 1];
-
-        if (item->kept) {
-            next = *item;
-            continue;
+    for (size_t i = p->l->n; st == TENON_OK && i > 0; i--) {
+        if (has_bit(p->kept, i - 1)) {
+            next = p->keys[i - 1];
+        } else if (p->keys[i - 1] != KEY_EMPTY) {
+            p->keys[i - 1] = next;
+            if (next != KEY_NEW)
+                st = find_head(p, &p->keys[i - 1], &heads, &of, err);
         }
-        item->origin = next.origin;
-        item->payload = next.payload;
-        while (item->origin != NO_ORIGIN && item->payload > 0 && !payload_of(p, item)->loose)
-            item->payload--;
     }
+    tenon_mem_free(heads);
+    return st;
 }
 
-static int compare_items(const void *a, const void *b)
+static int compare_items(const void *owner, uint32_t a, uint32_t b)
 {
-    const struct item *x = a, *y = b;
+    const struct placing *p = owner;
 
-    if (x->origin != y->origin)
-        return x->origin < y->origin ? -1 : 1;
-    if (x->payload != y->payload)
-        return x->payload < y->payload ? -1 : 1;
-    if (x->kept != y->kept)
-        return x->kept ? 1 : -1;
-    return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
+    if (p->keys[a] != p->keys[b])
+        return p->keys[a] < p->keys[b] ? -1 : 1;
+    return has_bit(p->kept, a) - has_bit(p->kept, b);
+}
+
+/* Most often the payloads are in the order of the tensors. */
+static enum tenon_status sort_items(struct placing *p, struct tenon_error *err)
+{
+    size_t last = p->l->n;
+    bool sorted = true;
+
+    for (size_t i = 0; sorted && i < p->l->n; i++) {
+        if (p->keys[i] == KEY_EMPTY)
+            continue;
+        sorted = last == p->l->n || compare_items(p, (uint32_t)last, (uint32_t)i) <= 0;
+        last = i;
+    }
+    if (sorted)
+        return TENON_OK;
+    p->order = tenon_mem_alloc(p->l->n, sizeof(*p->order));
+    if (p->order == NULL)
+        return tenon_fail_memory(err);
+    for (size_t i = 0; i < p->l->n; i++)
+        if (p->keys[i] != KEY_EMPTY)
+            p->order[p->n_order++] = (uint32_t)i;
+    return tenon_sort(p->order, p->n_order, p, compare_items) ? TENON_OK : tenon_fail_memory(err);
 }
 
 /* --- placing --- */
@@ -357,7 +384,7 @@ static struct tenon_plan_rest *find_rest(const struct placing *p, const struct o
     if (plan->n_rests == p->l->first_rest || p->same_end == 0)
         return NULL;
     last = &plan->rests[plan->n_rests - 1];
-    return last->model == o->model && last->from == o->file && place >= last->offset &&
+    return last->model == o->of.model && last->from == o->of.file && place >= last->offset &&
                    from - last->from_offset == place - last->offset /* may wrap alike */
                ? last
                : NULL;
@@ -369,12 +396,12 @@ static struct tenon_plan_rest *find_rest(const struct placing *p, const struct o
 static enum tenon_status add_rest(struct placing *p, const struct origin *o, uint64_t from,
                                   uint64_t place, uint64_t n, struct tenon_error *err)
 {
-    uint64_t end = tenon_model_file(o->model, o->file)->bytes;
+    uint64_t end = tenon_model_file(o->of.model, o->of.file)->bytes;
     struct tenon_plan_rest *last = find_rest(p, o, from, place);
     struct tenon_plan_rest rest = {.file = (uint32_t)(p->l->file - p->l->plan->files),
                                    .offset = place,
-                                   .model = o->model,
-                                   .from = o->file,
+                                   .model = o->of.model,
+                                   .from = o->of.file,
                                    .from_offset = from};
 
     if (from < end)
@@ -390,50 +417,40 @@ static enum tenon_status add_rest(struct placing *p, const struct origin *o, uin
     return TENON_OK;
 }
 
-/* After a kept payload was placed: whether the output still is the bytes that follow the last rest
- * in its file. */
-static void extend_rest(struct placing *p, const struct item *item)
+/* After tensor `i`, which is kept, was placed: whether the output still is the bytes that follow
+ * the last rest in its file. */
+static void extend_rest(struct placing *p, const struct origin *o, size_t i)
 {
-    const struct origin *o = &p->origins[item->origin];
-    const struct tenon_plan_tensor t = tenon_plan_tensor(p->l->plan, p->l->first + item->tensor);
-    const struct tenon_plan_rest *last = find_rest(p, o, o->old, o->now);
+    const struct tenon_plan_tensor t = tenon_plan_tensor(p->l->plan, p->l->first + i);
 
+    if (find_rest(p, o, o->old, o->now) == NULL)
+        return;
     if (!tenon_plan_tensor_is_copy(p->l->plan, &t))
         p->same_end = 0;
-    else if (last != NULL && o->now <= p->same_end && p->same_end - o->now < t.bytes)
+    else if (o->now <= p->same_end && p->same_end - o->now < t.bytes)
         p->same_end = o->now + t.bytes; /* fits: was placed there */
 }
 
-/* Brings along what fills the gap before `place`: the padding that stood behind the last payload,
- * and the `lead` bytes before that of `item`. */
-static enum tenon_status fill_gap(struct placing *p, const struct item *item, uint64_t place,
-                                  uint64_t reach, uint64_t lead, struct tenon_error *err)
+/* Brings along, into the gap up to `place`, the padding that stood behind the last payload. `reach`
+ * is where that ends. */
+static enum tenon_status fill_gap(struct placing *p, uint64_t place, uint64_t reach,
+                                  struct tenon_error *err)
 {
-    enum tenon_status st = TENON_OK;
+    uint64_t n = p->behind_bytes;
 
-    if (p->behind_bytes != 0 && place > reach) {
-        uint64_t gap = place - reach - lead;
-
-        st = add_rest(p, p->behind, p->behind_offset, reach,
-                      gap < p->behind_bytes ? gap : p->behind_bytes, err);
-    }
-    if (st == TENON_OK && lead != 0) {
-        const struct origin *o = &p->origins[item->origin];
-
-        st = add_rest(p, o, o->payloads[item->payload].tensor->offset - lead, place - lead, lead,
-                      err);
-    }
-    return st;
+    if (n == 0 || place <= reach)
+        return TENON_OK;
+    return add_rest(p, p->behind, p->behind_offset, reach, n < place - reach ? n : place - reach,
+                    err);
 }
 
-/* After a kept payload was placed: what stands behind it, unless something else reaches further. */
-static void look_behind(struct placing *p, const struct item *item)
+/* After payload `old` was placed: what stands behind it, unless something else reaches further. */
+static void look_behind(struct placing *p, struct origin *o, const struct tenon_tensor *old)
 {
-    const struct origin *o = &p->origins[item->origin];
-    bool last = item->payload + 1 == o->n;
-    uint64_t reach = last ? o->end : o->payloads[item->payload + 1].reach;
-    uint64_t next = last ? tenon_model_file(o->model, o->file)->bytes
-                         : o->payloads[item->payload + 1].tensor->offset;
+    bool last = o->follower == o->of.n;
+    uint64_t reach = tenon_gguf_origin_reach(old, o->reach);
+    uint64_t next = last ? tenon_model_file(o->of.model, o->of.file)->bytes
+                         : tenon_gguf_origin_payload(&o->of, o->follower)->offset;
     uint64_t padded;
 
     p->behind = o;
@@ -446,53 +463,110 @@ static void look_behind(struct placing *p, const struct item *item)
         p->behind_bytes = padded - reach;
 }
 
-static enum tenon_status place_kept(struct placing *p, const struct item *item,
-                                    struct tenon_error *err)
+/* Passes all payloads before number `k`. */
+static void advance(struct origin *o, size_t k)
 {
-    struct origin *o = &p->origins[item->origin];
-    const struct old_payload *old = &o->payloads[item->payload];
-    uint64_t reach = p->reach;
+    for (; o->next < k; o->next++) {
+        const struct tenon_tensor *t = tenon_gguf_origin_payload(&o->of, o->next);
+
+        if (t->bytes != 0)
+            o->reach = tenon_gguf_origin_reach(t, o->reach);
+    }
+}
+
+/* As far behind the payload before it as it was. */
+static enum tenon_status put_behind(struct placing *p, size_t i, const struct origin *o,
+                                    const struct tenon_tensor *old, struct tenon_error *err)
+{
+    uint64_t place;
+
+    if (!tenon_u64_add(&place, o->now, old->offset - o->old))
+        return fail_place(p, i, err);
+    return put_payload(p, i, place, err);
+}
+
+static enum tenon_status place_kept(struct placing *p, size_t i, struct tenon_error *err)
+{
+    struct origin *o = origin_of(p, p->keys[i]);
+    size_t k = p->keys[i] - o->first_key;
+    const struct tenon_tensor *old = tenon_gguf_origin_payload(&o->of, k);
+    uint64_t reach = p->reach, lead = 0;
     enum tenon_status st;
 
-    if (!old->loose && o->placed != NO_ORIGIN && item->payload <= o->placed + 1)
-        st = put_payload(p, item->tensor, o->now + (old->tensor->offset - o->old), err);
+    advance(o, k);
+    if (!tenon_gguf_origin_is_loose(&o->of, old, o->reach, &lead) && o->placed && o->follower == k)
+        st = put_behind(p, i, o, old, err);
     else
-        st = put_next(p, item->tensor, old->lead, err);
-    if (st == TENON_OK)
-        st = fill_gap(p, item, p->l->places[item->tensor], reach, old->lead, err);
-    o->old = old->tensor->offset;
-    o->now = p->l->places[item->tensor];
-    o->placed = item->payload;
-    extend_rest(p, item);
-    look_behind(p, item);
+        st = put_next(p, i, lead, err);
+    if (st != TENON_OK)
+        return st;
+    o->placed = true;
+    o->follower = tenon_gguf_origin_next(&o->of, k + 1);
+    o->old = old->offset;
+    o->now = record_of(p, i)->offset;
+    st = fill_gap(p, o->now - lead, reach, err);
+    if (st == TENON_OK && lead != 0)
+        st = add_rest(p, o, o->old - lead, o->now - lead, lead, err);
+    extend_rest(p, o, i);
+    look_behind(p, o, old);
     return st;
 }
 
-static enum tenon_status place_new(struct placing *p, const struct item *item,
-                                   struct tenon_error *err)
+static enum tenon_status place_new(struct placing *p, size_t i, struct tenon_error *err)
 {
     uint64_t reach = p->reach;
-    enum tenon_status st = put_next(p, item->tensor, 0, err);
+    enum tenon_status st = put_next(p, i, 0, err);
 
     if (st == TENON_OK)
-        st = fill_gap(p, item, p->l->places[item->tensor], reach, 0, err);
+        st = fill_gap(p, record_of(p, i)->offset, reach, err);
     p->behind_bytes = 0;
     return st;
 }
 
-/* The end of the file: as that of the origin, when its last payload is the last one here. */
-static enum tenon_status place_end(struct placing *p, struct tenon_error *err)
+/* The end of the file, behind tensor `i`: as that of the origin, when that is its last payload. */
+static enum tenon_status place_end(struct placing *p, size_t i, struct tenon_error *err)
 {
-    const struct item *last = &p->items[p->n_items - 1];
-    bool same = last->kept && last->payload + 1 == p->origins[last->origin].n;
+    bool same = has_bit(p->kept, i) && p->behind->follower == p->behind->of.n;
     uint64_t end;
 
-    if (!(same && p->behind->end == p->behind_offset
-              ? tenon_u64_add(&end, p->reach, p->behind_bytes)
-              : tenon_u64_align(&end, p->reach, p->l->alignment)))
-        return fail_place(p, last->tensor, err);
+    if (!(same ? tenon_u64_add(&end, p->reach, p->behind_bytes)
+               : tenon_u64_align(&end, p->reach, p->l->alignment)))
+        return fail_place(p, i, err);
     p->l->data_bytes = end;
-    return fill_gap(p, last, end, p->reach, 0, err);
+    return fill_gap(p, end, p->reach, err);
+}
+
+static enum tenon_status place_items(struct placing *p, struct tenon_error *err)
+{
+    size_t n = p->order != NULL ? p->n_order : p->l->n, last = p->l->n;
+    enum tenon_status st = TENON_OK;
+
+    for (size_t k = 0; st == TENON_OK && k < n; k++) {
+        size_t i = p->order != NULL ? p->order[k] : k;
+
+        if (p->keys[i] == KEY_EMPTY)
+            continue;
+        st = has_bit(p->kept, i) ? place_kept(p, i, err) : place_new(p, i, err);
+        last = i;
+    }
+    return st == TENON_OK && last != p->l->n ? place_end(p, last, err) : st;
+}
+
+/* Where an empty payload lies, `old_next` being the one that follows it there, or 0: where the
+ * loader expects it, and so `next`, or elsewhere. */
+static enum tenon_status find_empty(struct placing *p, const struct tenon_plan_source *source,
+                                    uint64_t old_next, uint64_t *next, struct tenon_error *err)
+{
+    uint64_t offset = source->tensor->offset, expected = old_next;
+    struct origin *o;
+    enum tenon_status st = find_origin(p, source, &o, err);
+
+    if (st != TENON_OK)
+        return st;
+    if ((old_next != 0 || tenon_u64_align(&expected, o->of.end, p->l->alignment)) &&
+        offset != expected)
+        *next = offset - tenon_model_file(source->model, source->tensor->file)->header_bytes;
+    return TENON_OK;
 }
 
 /* Empty payloads go where the next one begins, which is where the loader expects them; one that lay
@@ -501,57 +575,44 @@ static enum tenon_status place_empty(struct placing *p, struct tenon_error *err)
 {
     uint64_t next, old_next = 0;
     enum tenon_status st = TENON_OK;
-    size_t origin;
 
     if (!tenon_u64_align(&next, p->reach, p->l->alignment))
         return fail_place(p, p->l->n - 1, err);
     for (size_t i = p->l->n; st == TENON_OK && i > 0; i--) {
         const struct tenon_plan_tensor t = tenon_plan_tensor(p->l->plan, p->l->first + i - 1);
-        const struct tenon_plan_source *source = tenon_plan_sources(&t);
+        struct tenon_plan_record *record = record_of(p, i - 1);
         bool old = may_keep(p->l, &t);
-        uint64_t offset = old ? source->tensor->offset : 0, expected = old_next;
 
         if (t.bytes != 0) {
-            next = p->l->places[i - 1];
-            old_next = old ? offset : old_next;
+            next = record->offset;
+            old_next = old ? tenon_plan_sources(&t)->tensor->offset : old_next;
             continue;
         }
-        p->l->places[i - 1] = next;
-        if (!old)
-            continue;
-        st = find_origin(p, source, &origin, err);
-        if (st == TENON_OK &&
-            (old_next != 0 ||
-             tenon_u64_align(&expected, p->origins[origin].end, p->l->alignment)) &&
-            offset != expected)
-            p->l->places[i - 1] =
-                offset - tenon_model_file(source->model, source->tensor->file)->header_bytes;
+        record->offset = next;
+        if (old)
+            st = find_empty(p, tenon_plan_sources(&t), old_next, &record->offset, err);
     }
     return st;
 }
 
 static enum tenon_status place_alike(struct placing *p, struct tenon_error *err)
 {
-    bool sorted = true; /* most often */
     enum tenon_status st;
 
-    p->items = tenon_mem_alloc(p->l->n, sizeof(*p->items));
-    if (p->items == NULL)
+    p->keys = tenon_mem_alloc(p->l->n, sizeof(*p->keys));
+    p->kept = tenon_mem_alloc(p->l->n / 8 + 1, 1);
+    if (p->keys == NULL || p->kept == NULL)
         return tenon_fail_memory(err);
-    st = list_items(p, err);
+    st = find_keys(p, err);
     if (st != TENON_OK)
         return st;
     keep_named(p);
     keep_renamed(p);
-    anchor_new(p);
-    for (size_t i = 1; sorted && i < p->n_items; i++)
-        sorted = compare_items(&p->items[i - 1], &p->items[i]) < 0;
-    if (!sorted)
-        qsort(p->items, p->n_items, sizeof(*p->items), compare_items);
-    for (size_t i = 0; st == TENON_OK && i < p->n_items; i++)
-        st = p->items[i].kept ? place_kept(p, &p->items[i], err) : place_new(p, &p->items[i], err);
-    if (st == TENON_OK && p->n_items != 0)
-        st = place_end(p, err);
+    st = anchor_new(p, err);
+    if (st == TENON_OK)
+        st = sort_items(p, err);
+    if (st == TENON_OK)
+        st = place_items(p, err);
     return st == TENON_OK ? place_empty(p, err) : st;
 }
 
@@ -581,16 +642,17 @@ enum tenon_status tenon_gguf_place(struct tenon_gguf_layout *l, struct tenon_err
     struct placing p = {.l = l};
     enum tenon_status st;
 
-    l->places = tenon_mem_alloc(l->n, sizeof(*l->places));
-    if (l->places == NULL)
-        return tenon_fail_memory(err);
     l->data_bytes = 0;
     if (l->n == 0)
         return place_none(l, err);
     st = l->file->like != NULL ? place_alike(&p, err) : place_anew(&p, err);
-    for (size_t i = 0; i < p.n_origins; i++)
-        tenon_mem_free(p.origins[i].payloads);
+    for (size_t i = 0; i < p.n_origins; i++) {
+        tenon_gguf_origin_release(&p.origins[i].of);
+        tenon_mem_free(p.origins[i].taken);
+    }
     tenon_mem_free(p.origins);
-    tenon_mem_free(p.items);
+    tenon_mem_free(p.keys);
+    tenon_mem_free(p.kept);
+    tenon_mem_free(p.order);
     return st;
 }
