@@ -1,6 +1,13 @@
 /* Asks the processor, and the operating system where that must save the registers too. */
 #include "cpu.h"
 
+#include <stdatomic.h>
+
+/* The answer, once it is known. Mutable, because asking is dear: under a hypervisor each question
+ * leaves the virtual machine, which takes microseconds. It is the same whoever asks first. */
+#define ASKED (1u << 31)
+static atomic_uint answer;
+
 #if defined(__x86_64__) || defined(__i386__)
 
 #include <cpuid.h>
@@ -36,7 +43,7 @@ static unsigned read_xcr0(void)
     return low;
 }
 
-unsigned tenon_cpu_detect(void)
+static unsigned ask(void)
 {
     const unsigned avx512 =
         LEAF7_EBX_AVX512F | LEAF7_EBX_AVX512DQ | LEAF7_EBX_AVX512BW | LEAF7_EBX_AVX512VL;
@@ -66,16 +73,27 @@ unsigned tenon_cpu_detect(void)
 #elif defined(__aarch64__)
 
 /* NEON is part of every 64-bit ARM. */
-unsigned tenon_cpu_detect(void)
+static unsigned ask(void)
 {
     return TENON_CPU_NEON;
 }
 
 #else
 
-unsigned tenon_cpu_detect(void)
+static unsigned ask(void)
 {
     return 0;
 }
 
 #endif
+
+unsigned tenon_cpu_detect(void)
+{
+    unsigned known = atomic_load_explicit(&answer, memory_order_relaxed);
+
+    if (known == 0) {
+        known = ask() | ASKED;
+        atomic_store_explicit(&answer, known, memory_order_relaxed);
+    }
+    return known & ~ASKED;
+}

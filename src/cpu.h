@@ -12,7 +12,7 @@ enum tenon_cpu_flags {
     TENON_CPU_AVX512 = 1u << 4 /* F, BW, VL and DQ */
 };
 
-/* Flags of this machine. Pure, cheap enough to call once per context. */
+/* Flags of this machine, which is asked once. */
 unsigned tenon_cpu_detect(void);
 
 #endif

@@ -25,17 +25,28 @@ uint64_t tenon_array_n_rows(const struct tenon_array *array)
     return n;
 }
 
-enum tenon_status tenon_array_each(const struct tenon_array *array, tenon_row_fn row, void *user,
-                                   struct tenon_error *err)
+/* The most rows of a batch. */
+static size_t rows_of_batch(const struct tenon_array *array)
 {
-    uint64_t n_rows = tenon_array_n_rows(array);
-    size_t cols = (size_t)tenon_array_row(array);
-    size_t batch = cols > 0 && cols < BATCH_VALUES ? BATCH_VALUES / cols : 1;
-    enum tenon_status st = TENON_OK;
-    float *values;
+    uint64_t n_rows = tenon_array_n_rows(array), cols = tenon_array_row(array);
+    size_t batch = cols > 0 && cols < BATCH_VALUES ? BATCH_VALUES / (size_t)cols : 1;
 
     if (batch > n_rows)
         batch = n_rows > 0 ? (size_t)n_rows : 1;
+    return batch;
+}
+
+/* Calls `give` for `n` rows from row `first` on, batch by batch. */
+typedef enum tenon_status (*give_fn)(void *user, uint64_t first, size_t n, const float *values,
+                                     struct tenon_error *err);
+static enum tenon_status each_batch(const struct tenon_array *array, give_fn give, void *user,
+                                    struct tenon_error *err)
+{
+    uint64_t n_rows = tenon_array_n_rows(array);
+    size_t cols = (size_t)tenon_array_row(array), batch = rows_of_batch(array);
+    enum tenon_status st = TENON_OK;
+    float *values;
+
     values = cols <= SIZE_MAX / sizeof(*values) / batch ? malloc(batch * cols * sizeof(*values) + 1)
                                                         : NULL;
     if (values == NULL)
@@ -44,11 +55,37 @@ enum tenon_status tenon_array_each(const struct tenon_array *array, tenon_row_fn
         size_t n = n_rows - i < batch ? (size_t)(n_rows - i) : batch;
 
         st = array->rows(array->user, i, n, values, err);
-        for (size_t k = 0; st == TENON_OK && k < n; k++)
-            st = row(user, i + k, values + k * cols, err);
+        if (st == TENON_OK)
+            st = give(user, i, n, values, err);
     }
     free(values);
     return st;
+}
+
+/* Who wants rows one by one. */
+struct taker {
+    tenon_row_fn row;
+    void *user;
+    size_t cols;
+};
+
+static enum tenon_status give_rows(void *user, uint64_t first, size_t n, const float *values,
+                                   struct tenon_error *err)
+{
+    const struct taker *t = user;
+    enum tenon_status st = TENON_OK;
+
+    for (size_t i = 0; st == TENON_OK && i < n; i++)
+        st = t->row(t->user, first + i, values + i * t->cols, err);
+    return st;
+}
+
+enum tenon_status tenon_array_each(const struct tenon_array *array, tenon_row_fn row, void *user,
+                                   struct tenon_error *err)
+{
+    struct taker taker = {row, user, (size_t)tenon_array_row(array)};
+
+    return each_batch(array, give_rows, &taker, err);
 }
 
 /* --- payloads --- */
@@ -56,21 +93,20 @@ enum tenon_status tenon_array_each(const struct tenon_array *array, tenon_row_fn
 struct payload {
     struct tenon_out *out;
     enum tenon_dtype dtype;
-    size_t cols;
-    void *row; /* one encoded row */
-    size_t row_bytes;
+    size_t cols, row_bytes;
+    unsigned char *encoded; /* a batch of rows */
 };
 
-static enum tenon_status write_row(void *user, uint64_t i, const float *values,
-                                   struct tenon_error *err)
+static enum tenon_status write_rows(void *user, uint64_t first, size_t n, const float *values,
+                                    struct tenon_error *err)
 {
     struct payload *p = user;
-    enum tenon_status st = tenon_values_encode(p->dtype, values, p->cols, p->row, err);
+    enum tenon_status st = tenon_values_encode(p->dtype, values, n * p->cols, p->encoded, err);
 
-    (void)i;
+    (void)first;
     if (st != TENON_OK)
         return st;
-    tenon_out_write(p->out, p->row, p->row_bytes);
+    tenon_out_write(p->out, p->encoded, n * p->row_bytes);
     if (p->out->error != 0)
         return tenon_report_errno(err, NULL, p->out->error, "cannot write");
     return TENON_OK;
@@ -89,6 +125,7 @@ static enum tenon_status write_payload(struct tenon_out *out, const struct tenon
                                        struct tenon_error *err)
 {
     struct payload p = {.out = out, .dtype = array->dtype, .cols = (size_t)tenon_array_row(array)};
+    size_t batch = rows_of_batch(array);
     uint64_t bytes;
     enum tenon_status st;
 
@@ -97,14 +134,14 @@ static enum tenon_status write_payload(struct tenon_out *out, const struct tenon
             write_u64(out, array->integers[i]);
         return TENON_OK;
     }
-    if (!tenon_dtype_bytes(array->dtype, p.cols, &bytes) || bytes > SIZE_MAX - 1)
+    if (!tenon_dtype_bytes(array->dtype, p.cols, &bytes) || bytes > (SIZE_MAX - 1) / batch)
         return tenon_report_fail(err, TENON_ERR_LIMIT, "a row is too long");
     p.row_bytes = (size_t)bytes;
-    p.row = malloc(p.row_bytes + 1);
-    if (p.row == NULL)
+    p.encoded = malloc(batch * p.row_bytes + 1);
+    if (p.encoded == NULL)
         return tenon_report_fail(err, TENON_ERR_NO_MEMORY, "out of memory");
-    st = tenon_array_each(array, write_row, &p, err);
-    free(p.row);
+    st = each_batch(array, write_rows, &p, err);
+    free(p.encoded);
     return st;
 }
 

@@ -24,20 +24,27 @@ void tenon_out_release(struct tenon_out *out)
     out->used = out->capacity = 0;
 }
 
-bool tenon_out_flush(struct tenon_out *out)
+/* Gives `n` bytes to the system, all of them unless it fails. */
+static void hand_over(struct tenon_out *out, const char *bytes, size_t n)
 {
     size_t done = 0;
 
-    while (out->fd >= 0 && out->error == 0 && done < out->used) {
-        ssize_t n = write(out->fd, out->buf + done, out->used - done);
+    while (out->error == 0 && done < n) {
+        ssize_t written = write(out->fd, bytes + done, n - done);
 
-        if (n >= 0)
-            done += (size_t)n;
+        if (written >= 0)
+            done += (size_t)written;
         else if (errno != EINTR)
             out->error = errno;
     }
-    if (out->fd >= 0)
+}
+
+bool tenon_out_flush(struct tenon_out *out)
+{
+    if (out->fd >= 0) {
+        hand_over(out, out->buf, out->used);
         out->used = 0;
+    }
     return out->error == 0;
 }
 
@@ -89,29 +96,35 @@ static uint32_t add_sum(uint32_t sum, const char *bytes, size_t n)
     return ~sum;
 }
 
+/* `n` bytes more are in the buffer, or with the system. */
+static void count(struct tenon_out *out, const char *bytes, size_t n)
+{
+    if (out->sums)
+        out->sum = add_sum(out->sum, bytes, n);
+    out->total += n;
+}
+
 /* `n` bytes more stand at the end of the buffer. */
 static void accept(struct tenon_out *out, size_t n)
 {
-    if (out->sums)
-        out->sum = add_sum(out->sum, out->buf + out->used, n);
+    count(out, out->buf + out->used, n);
     out->used += n;
-    out->total += n;
 }
 
 void tenon_out_write(struct tenon_out *out, const void *bytes, size_t n)
 {
-    const char *p = bytes;
-
-    while (n > 0) {
-        size_t piece = n < FLUSH_AT ? n : FLUSH_AT;
-
-        if (!reserve(out, piece))
+    if (out->fd >= 0 && n >= FLUSH_AT) { /* too much to be worth a copy */
+        if (!tenon_out_flush(out))
             return;
-        memcpy(out->buf + out->used, p, piece);
-        accept(out, piece);
-        p += piece;
-        n -= piece;
+        count(out, bytes, n);
+        hand_over(out, bytes, n);
+        return;
     }
+    if (!reserve(out, n))
+        return;
+    if (n > 0)
+        memcpy(out->buf + out->used, bytes, n);
+    accept(out, n);
 }
 
 void tenon_out_text(struct tenon_out *out, const char *text)

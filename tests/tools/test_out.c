@@ -2,8 +2,11 @@
 #include "out.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check_error.h"
 #include "out_json.h"
@@ -287,6 +290,47 @@ START_TEST(a_failed_write_is_remembered)
 }
 END_TEST
 
+/* What is too large for the buffer goes past it, after what waits there. The sum is that of
+ * Python's zlib.crc32 over the same bytes. */
+START_TEST(large_pieces_keep_their_place_and_their_sum)
+{
+    static char large[200000], back[200020];
+    FILE *file = tmpfile();
+
+    ck_assert_ptr_nonnull(file);
+    for (size_t i = 0; i < sizeof(large); i++)
+        large[i] = (char)(i * 7 % 251);
+    tenon_out_init(&out, fileno(file));
+    out.sums = true;
+    tenon_out_text(&out, "before");
+    tenon_out_write(&out, large, sizeof(large));
+    tenon_out_text(&out, "after");
+    ck_assert(tenon_out_flush(&out));
+    ck_assert_uint_eq(out.total, 6 + sizeof(large) + 5);
+    ck_assert_uint_eq(out.sum, 0xc243c224);
+    ck_assert_int_eq(pread(out.fd, back, sizeof(back), 0), (ssize_t)out.total);
+    ck_assert_mem_eq(back, "before", 6);
+    ck_assert_mem_eq(back + 6, large, sizeof(large));
+    ck_assert_mem_eq(back + 6 + sizeof(large), "after", 5);
+    fclose(file);
+}
+END_TEST
+
+START_TEST(large_pieces_that_fail_are_remembered)
+{
+    static const char large[100000];
+    int full = open("/dev/full", O_WRONLY);
+
+    if (full < 0)
+        return;
+    tenon_out_init(&out, full);
+    tenon_out_write(&out, large, sizeof(large));
+    ck_assert_int_eq(out.error, ENOSPC);
+    ck_assert(!tenon_out_flush(&out));
+    close(full);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("out");
@@ -307,6 +351,8 @@ int main(void)
     tcase_add_test(tc, an_error_is_two_lines_or_one_object);
     tcase_add_test(tc, the_first_cause_wins_and_is_sanitised);
     tcase_add_test(tc, a_failed_write_is_remembered);
+    tcase_add_test(tc, large_pieces_keep_their_place_and_their_sum);
+    tcase_add_test(tc, large_pieces_that_fail_are_remembered);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
