@@ -1,4 +1,4 @@
-/* Row lookup: token ids to rows of the input matrix. */
+/* Row lookup: which matrix token ids index. */
 #include "tenon/embed.h"
 
 #include "fail.h"
@@ -98,24 +98,4 @@ enum tenon_status tenon_embed_init(struct tenon_embed *embed, const struct tenon
         return TENON_ERR_NOT_FOUND;
     }
     return tenon_embed_init_tensor(embed, model, t, err);
-}
-
-enum tenon_status tenon_embed_rows(const struct tenon_embed *embed, const uint64_t *ids, size_t n,
-                                   float *out, struct tenon_error *err)
-{
-    enum tenon_status st = TENON_OK;
-
-    for (size_t i = 0; i < n; i++)
-        if (ids[i] >= embed->rows) {
-            st = tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
-                            "id %llu is outside the matrix, which has %llu rows",
-                            (unsigned long long)ids[i], (unsigned long long)embed->rows);
-            tenon_fail_subject(err, "tensor", embed->matrix->name.data, embed->matrix->name.len);
-            tenon_fail_path(err, embed->model->path);
-            return st;
-        }
-    for (size_t i = 0; st == TENON_OK && i < n; i++)
-        st = tenon_logical_decode(&embed->logical, ids[i] * embed->cols, (size_t)embed->cols,
-                                  out + i * embed->cols, err);
-    return st;
 }

@@ -15,7 +15,9 @@
  * hangs. */
 #define MOST_INTERRUPTS 10000
 
-/* Fault injection: mutable, but never touched outside tests. */
+/* Fault injection: mutable, but never touched outside tests. Threads that read small pieces would
+ * wait for each other at the counters, so nothing counts before a test asks. */
+static atomic_bool counting;
 static atomic_int fault_call = TENON_IO_END;
 static atomic_int fault_error;
 static atomic_bool fault_persistent;
@@ -32,6 +34,7 @@ void tenon_io_fail_at(const struct tenon_io_fault *fault)
     atomic_store(&fault_n, fault->n);
     if (fault->n != 0)
         atomic_store(&fault_call, (int)fault->call);
+    atomic_store(&counting, true);
 }
 
 uint64_t tenon_io_count(enum tenon_io_call call)
@@ -42,12 +45,15 @@ uint64_t tenon_io_count(enum tenon_io_call call)
 /* 0, an errno, or TENON_IO_SHORT: what a test wants to happen to this call. */
 static int ask_fault(enum tenon_io_call call)
 {
-    uint64_t any = atomic_fetch_add_explicit(&calls[TENON_IO_ANY], 1, memory_order_relaxed) + 1;
-    uint64_t mine = atomic_fetch_add_explicit(&calls[call], 1, memory_order_relaxed) + 1;
-    int wanted = atomic_load_explicit(&fault_call, memory_order_relaxed);
-    uint64_t number = wanted == TENON_IO_ANY ? any : mine;
-    uint64_t n;
+    uint64_t any, mine, number, n;
+    int wanted;
 
+    if (!atomic_load_explicit(&counting, memory_order_relaxed))
+        return 0;
+    any = atomic_fetch_add_explicit(&calls[TENON_IO_ANY], 1, memory_order_relaxed) + 1;
+    mine = atomic_fetch_add_explicit(&calls[call], 1, memory_order_relaxed) + 1;
+    wanted = atomic_load_explicit(&fault_call, memory_order_relaxed);
+    number = wanted == TENON_IO_ANY ? any : mine;
     if (wanted != TENON_IO_ANY && wanted != (int)call)
         return 0;
     n = atomic_load(&fault_n);

@@ -218,6 +218,11 @@ static enum tenon_status open_regular(struct tenon_source *source, struct tenon_
     return st;
 }
 
+bool tenon_source_in_memory(const struct tenon_source *source)
+{
+    return source->memory != NULL;
+}
+
 bool tenon_source_identity(const struct tenon_source *source, dev_t *out_device, ino_t *out_inode)
 {
     if (source->memory != NULL)
@@ -307,61 +312,52 @@ const char *tenon_source_path(const struct tenon_source *source)
     return source->path;
 }
 
-static enum tenon_status read_file(const struct tenon_source *source, uint64_t off,
-                                   unsigned char *buf, size_t n, size_t *out_n,
-                                   struct tenon_error *err)
+/* Reads `*n` bytes; at the end of the file `*n` becomes what there was. */
+static enum tenon_status read_file(const struct tenon_source *source, int fd, uint64_t off,
+                                   unsigned char *buf, size_t *n, struct tenon_error *err)
 {
     size_t done = 0;
-    int fd;
-    enum tenon_status st = tenon_source_hold(source, &fd, err);
 
-    if (st != TENON_OK)
-        return st;
-    while (done < n) {
-        size_t want = n - done < MOST_PER_READ ? n - done : MOST_PER_READ;
+    while (done < *n) {
+        size_t want = *n - done < MOST_PER_READ ? *n - done : MOST_PER_READ;
         ssize_t got = tenon_io_pread(fd, buf + done, want, off + done);
 
         if (got < 0) {
             tenon_fail_errno(err, errno, off + done, "cannot read %zu bytes", want);
             tenon_fail_path(err, source->path);
-            tenon_source_let_go(source);
             return TENON_ERR_IO;
         }
         if (got == 0)
             break;
         done += (size_t)got;
     }
-    tenon_source_let_go(source);
-    *out_n = done;
+    *n = done;
     return TENON_OK;
 }
 
-enum tenon_status tenon_source_read_some(const struct tenon_source *source, uint64_t off, void *buf,
-                                         size_t n, size_t *out_n, struct tenon_error *err)
+/* What there is of `n` bytes at `off`. */
+static size_t cut_range(const struct tenon_source *source, uint64_t off, size_t n)
 {
     if (off >= source->size)
-        n = 0;
-    else if (n > source->size - off)
-        n = (size_t)(source->size - off);
-    if (n == 0) {
-        *out_n = 0;
-        return TENON_OK;
-    }
+        return 0;
+    return n <= source->size - off ? n : (size_t)(source->size - off);
+}
+
+/* The same of any source. */
+static enum tenon_status read_some(const struct tenon_source *source, int fd, uint64_t off,
+                                   void *buf, size_t *n, struct tenon_error *err)
+{
+    *n = cut_range(source, off, *n);
     if (source->memory == NULL)
-        return read_file(source, off, buf, n, out_n, err);
-    memcpy(buf, source->memory + off, n);
-    *out_n = n;
+        return read_file(source, fd, off, buf, n, err);
+    if (*n > 0)
+        memcpy(buf, source->memory + off, *n);
     return TENON_OK;
 }
 
-enum tenon_status tenon_source_read(const struct tenon_source *source, uint64_t off, void *buf,
-                                    size_t n, struct tenon_error *err)
+static enum tenon_status fail_short(const struct tenon_source *source, uint64_t off, size_t n,
+                                    size_t got, struct tenon_error *err)
 {
-    size_t got = 0;
-    enum tenon_status st = tenon_source_read_some(source, off, buf, n, &got, err);
-
-    if (st != TENON_OK || got == n)
-        return st;
     tenon_fail(err, TENON_ERR_TRUNCATED, off, "%zu bytes needed here, but the file ends after %zu",
                n, got);
     if (off <= source->size && n <= source->size - off)
@@ -370,6 +366,41 @@ enum tenon_status tenon_source_read(const struct tenon_source *source, uint64_t 
         tenon_fail_hint(err, "the download may be incomplete");
     tenon_fail_path(err, source->path);
     return TENON_ERR_TRUNCATED;
+}
+
+enum tenon_status tenon_source_read_some(const struct tenon_source *source, uint64_t off, void *buf,
+                                         size_t n, size_t *out_n, struct tenon_error *err)
+{
+    bool held = source->memory == NULL && cut_range(source, off, n) > 0;
+    int fd = -1;
+    enum tenon_status st = held ? tenon_source_hold(source, &fd, err) : TENON_OK;
+
+    if (st != TENON_OK)
+        return st;
+    st = read_some(source, fd, off, buf, &n, err);
+    if (held)
+        tenon_source_let_go(source);
+    if (st == TENON_OK)
+        *out_n = n;
+    return st;
+}
+
+enum tenon_status tenon_source_read(const struct tenon_source *source, uint64_t off, void *buf,
+                                    size_t n, struct tenon_error *err)
+{
+    size_t got = 0;
+    enum tenon_status st = tenon_source_read_some(source, off, buf, n, &got, err);
+
+    return st != TENON_OK || got == n ? st : fail_short(source, off, n, got, err);
+}
+
+enum tenon_status tenon_source_read_held(const struct tenon_source *source, int fd, uint64_t off,
+                                         void *buf, size_t n, struct tenon_error *err)
+{
+    size_t got = n;
+    enum tenon_status st = read_some(source, fd, off, buf, &got, err);
+
+    return st != TENON_OK || got == n ? st : fail_short(source, off, n, got, err);
 }
 
 enum tenon_status tenon_source_slurp(const struct tenon_source *source, uint64_t limit, char **out,

@@ -26,6 +26,8 @@ void tenon_source_free(struct tenon_source *source);
 uint64_t tenon_source_size(const struct tenon_source *source); /* when it was opened */
 const char *tenon_source_path(const struct tenon_source *source);
 
+bool tenon_source_in_memory(const struct tenon_source *source);
+
 /* Which file it is, whatever its name is now. False, nothing written, for memory. */
 bool tenon_source_identity(const struct tenon_source *source, dev_t *out_device, ino_t *out_inode);
 
@@ -41,6 +43,11 @@ enum tenon_status tenon_source_unchanged(const struct tenon_source *source,
 enum tenon_status tenon_source_hold(const struct tenon_source *source, int *out_fd,
                                     struct tenon_error *err);
 void tenon_source_let_go(const struct tenon_source *source);
+
+/* As tenon_source_read, through the descriptor `fd` that the caller holds (any number for memory):
+ * for many small reads, which would otherwise each take hold of it, threads in each other's way. */
+enum tenon_status tenon_source_read_held(const struct tenon_source *source, int fd, uint64_t off,
+                                         void *buf, size_t n, struct tenon_error *err);
 
 /* Exactly `n` bytes at `off`. TRUNCATED where the source ends before (also when it shrank since
  * it was opened), IO when the system refused. Thread-safe. */

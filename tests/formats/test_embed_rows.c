@@ -12,6 +12,7 @@
 #include "cooked.h"
 #include "folder.h"
 #include "heap.h"
+#include "matrix_file.h"
 
 /* A sparse matrix of at least this many bytes; the ids that are looked up in it; what that may
  * take besides the rows. */
@@ -32,64 +33,14 @@ static bool count_read(uint64_t *out)
     return ok;
 }
 
-struct header {
-    unsigned char bytes[512];
-    size_t n;
-};
-
-static void put(struct header *h, uint64_t value, size_t width)
+/* Looks rows of a sparse matrix up, in a file that the disk need not hold: spread over all of it,
+ * or, `close_by`, as far apart as rows may be that one call reads, with what lies between. */
+static void check_cost(const struct tenon_dtype_info *info, bool close_by, const char *folder,
+                       float *values)
 {
-    for (size_t i = 0; i < width; i++)
-        h->bytes[h->n++] = (unsigned char)(value >> (8 * i));
-}
-
-static void put_text(struct header *h, const char *text)
-{
-    put(h, strlen(text), 8);
-    memcpy(h->bytes + h->n, text, strlen(text));
-    h->n += strlen(text);
-}
-
-/* GGUF version 3: one key, one tensor. */
-static void make_gguf(struct header *h, const struct tenon_dtype_info *info, uint64_t rows)
-{
-    memcpy(h->bytes, "GGUF", 4);
-    h->n = 4;
-    put(h, 3, 4);
-    put(h, 1, 8);
-    put(h, 1, 8);
-    put_text(h, "general.architecture");
-    put(h, TENON_META_STRING, 4);
-    put_text(h, "llama");
-    put_text(h, "token_embd.weight");
-    put(h, 2, 4);
-    put(h, COLS, 8);
-    put(h, rows, 8);
-    put(h, (uint32_t)info->gguf_id, 4);
-    put(h, 0, 8);
-    while (h->n % 32 != 0)
-        put(h, 0, 1);
-}
-
-static void make_safetensors(struct header *h, const struct tenon_dtype_info *info, uint64_t rows,
-                             uint64_t bytes)
-{
-    int n = snprintf((char *)h->bytes + 8, sizeof(h->bytes) - 8,
-                     "{\"model.embed_tokens.weight\":{\"dtype\":\"%s\",\"shape\":[%" PRIu64
-                     ",%" PRIu64 "],\"data_offsets\":[0,%" PRIu64 "]}}",
-                     info->safetensors_id, rows, COLS, bytes);
-
-    h->n = 0;
-    put(h, (uint64_t)n, 8);
-    h->n += (size_t)n;
-}
-
-/* Looks rows of a sparse matrix up, in a file that the disk need not hold. */
-static void check_cost(const struct tenon_dtype_info *info, const char *folder, float *values)
-{
-    uint64_t row_bytes = COLS / info->block_elements * info->block_bytes;
+    uint64_t row_bytes = matrix_row_bytes(info, COLS);
     uint64_t rows = SPARSE_BYTES / row_bytes + 1, before = 0, after = 0;
-    struct header header;
+    struct matrix_header header;
     char path[600];
     struct tenon_model *model = NULL;
     struct tenon_embed embed;
@@ -98,10 +49,7 @@ static void check_cost(const struct tenon_dtype_info *info, const char *folder, 
     bool counted;
     int fd;
 
-    if (info->gguf_id >= 0)
-        make_gguf(&header, info, rows);
-    else
-        make_safetensors(&header, info, rows, rows * row_bytes);
+    matrix_make(&header, info, rows, COLS);
     snprintf(path, sizeof(path), "%ssparse", folder);
     fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     ck_assert_int_ge(fd, 0);
@@ -109,7 +57,7 @@ static void check_cost(const struct tenon_dtype_info *info, const char *folder, 
     ck_assert_int_eq(ftruncate(fd, (off_t)(header.n + rows * row_bytes)), 0);
     close(fd);
     for (size_t i = 0; i < N_IDS; i++)
-        ids[i] = (rows - 1) * i / (N_IDS - 1);
+        ids[i] = close_by ? 7 + i * (1 + 2048 / row_bytes) : (rows - 1) * i / (N_IDS - 1);
 
     heap_start();
     counted = count_read(&before);
@@ -139,7 +87,8 @@ START_TEST(rows_of_a_huge_matrix_cost_only_themselves)
     folder_make(folder);
     for (size_t i = 0; (info = tenon_dtype_at(i)) != NULL; i++)
         if (info->block_elements != 0 && info->values == 1) {
-            check_cost(info, folder, values);
+            check_cost(info, false, folder, values);
+            check_cost(info, true, folder, values);
             n++;
         }
     folder_remove(folder);
