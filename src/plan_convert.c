@@ -78,7 +78,7 @@ static enum tenon_status add_tensor(struct tenon_conversion *c, size_t i, struct
         .model = c->model, .tensor = t, .n_rows = UINT64_MAX, .logical = choice->unpack};
     struct tenon_plan_tensor tensor = {
         .name = t->name,
-        .dtype = choice->dtype,
+        .dtype = (enum tenon_dtype)choice->dtype,
         .dtype_raw = t->dtype_raw,
         .n_dims = t->n_dims,
         .dims = t->dims,

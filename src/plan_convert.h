@@ -5,11 +5,11 @@
 #include "plan_like.h"
 #include "tenon/convert.h"
 
-/* What becomes of one tensor. */
+/* What becomes of one tensor; there may be a million. */
 struct tenon_choice {
-    enum tenon_dtype dtype; /* that it is written in */
-    bool unpack;            /* from codes and the scales beside them, as numbers */
-    bool drop;              /* scales that are in the numbers now */
+    uint16_t dtype : 14; /* enum tenon_dtype that it is written in */
+    uint16_t unpack : 1; /* from codes and the scales beside them, as numbers */
+    uint16_t drop : 1;   /* scales that are in the numbers now */
 };
 
 struct tenon_conversion {

@@ -125,28 +125,31 @@ static const struct tenon_dtype_rule *find_rule(const struct tenon_conversion *c
     return found;
 }
 
-/* Which tensors are scales that belong to others. */
-static void mark_scales(const struct tenon_model *model, bool *is_scale)
+/* Notes as `drop`, until they are chosen for, which tensors are scales that belong to others. */
+static void mark_scales(struct tenon_conversion *c)
 {
+    const struct tenon_model *model = c->model;
+
     for (size_t i = 0; i < model->n_tensors; i++)
         if (model->tensors[i].scale != TENON_NO_INDEX)
-            is_scale[model->tensors[i].scale] = true;
+            c->choices[model->tensors[i].scale].drop = true;
 }
 
 static struct tenon_choice choose(const struct tenon_conversion *c, const struct tenon_tensor *t,
                                   const struct tenon_dtype_rule *rule, bool is_scale)
 {
-    struct tenon_choice choice = {.dtype = (enum tenon_dtype)t->dtype};
+    const enum tenon_dtype old = (enum tenon_dtype)t->dtype;
+    enum tenon_dtype dtype = old;
 
     if (rule != NULL)
-        choice.dtype = rule->dtype;
+        dtype = rule->dtype;
     else if (c->options->dtype != TENON_DTYPE_UNKNOWN && is_matrix(t) && !is_scale)
-        choice.dtype = c->options->dtype;
-    else if (t->scaling == TENON_SCALING_MXFP4 && !holds(c->to, choice.dtype) &&
+        dtype = c->options->dtype;
+    else if (t->scaling == TENON_SCALING_MXFP4 && !holds(c->to, old) &&
              holds(c->to, TENON_DTYPE_MXFP4))
-        choice.dtype = TENON_DTYPE_MXFP4; /* the same numbers, in one tensor */
-    choice.unpack = t->scale != TENON_NO_INDEX && choice.dtype != (enum tenon_dtype)t->dtype;
-    return choice;
+        dtype = TENON_DTYPE_MXFP4; /* the same numbers, in one tensor */
+    return (struct tenon_choice){.dtype = (unsigned)dtype & 0x3fff,
+                                 .unpack = t->scale != TENON_NO_INDEX && dtype != old};
 }
 
 /* Scales go when all codes that they belong to were unpacked. */
@@ -293,18 +296,17 @@ enum tenon_status tenon_convert_choose(struct tenon_conversion *c, struct tenon_
 {
     size_t n = c->model->n_tensors;
     bool *used = tenon_mem_alloc(c->options->n_rules, sizeof(*used));
-    bool *is_scale = tenon_mem_alloc(n, sizeof(*is_scale));
     enum tenon_status st = check_options(c, err);
 
-    if (st == TENON_OK && (used == NULL || is_scale == NULL))
+    if (st == TENON_OK && used == NULL)
         st = tenon_fail_memory(err);
     if (st != TENON_OK)
         goto out;
-    mark_scales(c->model, is_scale);
+    mark_scales(c);
     for (size_t i = 0; i < n; i++) {
         const struct tenon_tensor *t = &c->model->tensors[i];
 
-        c->choices[i] = choose(c, t, find_rule(c, used, t), is_scale[i]);
+        c->choices[i] = choose(c, t, find_rule(c, used, t), c->choices[i].drop);
     }
     drop_scales(c);
     st = check_used(c, used, err);
@@ -312,6 +314,5 @@ enum tenon_status tenon_convert_choose(struct tenon_conversion *c, struct tenon_
         st = check_faults(c, err);
 out:
     tenon_mem_free(used);
-    tenon_mem_free(is_scale);
     return st;
 }

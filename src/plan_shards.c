@@ -7,68 +7,90 @@
 
 /* --- which tensor goes where --- */
 
-static bool is_full(struct tenon_shard_limit limit, uint64_t held, uint64_t used, uint64_t bytes)
+static bool is_full(const struct tenon_shards *s, uint64_t bytes)
 {
-    if (held == 0)
+    struct tenon_shard_limit limit = s->limit;
+
+    if (s->held == 0)
         return false;
-    if (limit.tensors != 0 && held >= limit.tensors)
+    if (limit.tensors != 0 && s->held >= limit.tensors)
         return true;
-    return limit.bytes != 0 && (used > limit.bytes || bytes > limit.bytes - used);
+    return limit.bytes != 0 && (s->used > limit.bytes || bytes > limit.bytes - s->used);
 }
 
-void tenon_shards_assign_in_order(const uint64_t *bytes, size_t n, struct tenon_shard_limit limit,
-                                  uint32_t *out_file, uint32_t *out_n_files)
+static void hold(struct tenon_shards *s, uint64_t bytes)
 {
-    uint64_t held = 0, used = 0;
-    uint32_t file = 0;
+    s->held++;
+    s->used += bytes; /* at most the limit, or one payload, or not looked at */
+}
 
-    for (size_t i = 0; i < n; i++) {
-        if (is_full(limit, held, used, bytes[i])) {
-            file++;
-            held = used = 0;
-        }
-        out_file[i] = file;
-        held++;
-        used += bytes[i]; /* at most the limit, or one payload, or not looked at */
+uint32_t tenon_shards_take_in_order(struct tenon_shards *shards, uint64_t bytes)
+{
+    if (is_full(shards, bytes)) {
+        shards->filling++;
+        shards->held = shards->used = 0;
     }
-    *out_n_files = file + 1;
+    hold(shards, bytes);
+    return shards->filling;
 }
 
-enum tenon_status tenon_shards_assign(const uint64_t *bytes, size_t n,
-                                      struct tenon_shard_limit limit, uint32_t *out_file,
-                                      uint32_t *out_n_files, struct tenon_error *err)
+/* A file begins; its number is known when it is closed. */
+static enum tenon_status begin(struct tenon_shards *s, uint32_t *out, struct tenon_error *err)
 {
-    uint32_t *number = tenon_mem_alloc(n + 1, sizeof(*number)); /* of a file, by when it began */
-    uint32_t filling = TENON_NO_INDEX, begun = 0, closed = 0;
-    uint64_t held = 0, used = 0;
+    uint32_t *number = tenon_mem_grow(s->number, &s->room, s->begun, sizeof(*number));
 
     if (number == NULL)
         return tenon_fail_memory(err);
-    for (size_t i = 0; i < n; i++) {
-        if (limit.bytes != 0 && bytes[i] > limit.bytes) {
-            number[begun] = closed++;
-            out_file[i] = begun++;
-            continue;
-        }
-        if (filling != TENON_NO_INDEX && is_full(limit, held, used, bytes[i])) {
-            number[filling] = closed++;
-            filling = TENON_NO_INDEX;
-        }
-        if (filling == TENON_NO_INDEX) {
-            filling = begun++;
-            held = used = 0;
-        }
-        out_file[i] = filling;
-        held++;
-        used += bytes[i]; /* at most the limit, or not looked at */
-    }
-    if (filling != TENON_NO_INDEX)
-        number[filling] = closed++;
-    for (size_t i = 0; i < n; i++)
-        out_file[i] = number[out_file[i]];
-    *out_n_files = closed != 0 ? closed : 1; /* for the metadata */
-    tenon_mem_free(number);
+    s->number = number;
+    *out = s->begun++;
     return TENON_OK;
+}
+
+enum tenon_status tenon_shards_take(struct tenon_shards *shards, uint64_t bytes, uint32_t *out_file,
+                                    struct tenon_error *err)
+{
+    struct tenon_shards *s = shards;
+    enum tenon_status st = TENON_OK;
+
+    if (s->limit.bytes != 0 && bytes > s->limit.bytes) {
+        st = begin(s, out_file, err);
+        if (st == TENON_OK)
+            s->number[*out_file] = s->closed++;
+        return st;
+    }
+    if (s->open && is_full(s, bytes)) {
+        s->number[s->filling] = s->closed++;
+        s->open = false;
+    }
+    if (!s->open) {
+        st = begin(s, &s->filling, err);
+        s->open = st == TENON_OK;
+        s->held = s->used = 0;
+    }
+    hold(s, bytes);
+    *out_file = s->filling;
+    return st;
+}
+
+enum tenon_status tenon_shards_end(struct tenon_shards *shards, uint32_t *out_n_files,
+                                   struct tenon_error *err)
+{
+    if (shards->begun == 0) { /* for the metadata */
+        if (begin(shards, &shards->filling, err) != TENON_OK)
+            return TENON_ERR_NO_MEMORY;
+        shards->open = true;
+    }
+    if (shards->open)
+        shards->number[shards->filling] = shards->closed++;
+    shards->open = false;
+    *out_n_files = shards->closed;
+    return TENON_OK;
+}
+
+void tenon_shards_release(struct tenon_shards *shards)
+{
+    tenon_mem_free(shards->number);
+    shards->number = NULL;
 }
 
 /* --- names --- */
@@ -111,23 +133,17 @@ static const char *join(struct tenon_plan *plan, struct tenon_str prefix, const 
 static enum tenon_status spread(struct tenon_plan *plan, struct tenon_shard_limit limit,
                                 uint32_t *out_n_files, struct tenon_error *err)
 {
-    size_t n = plan->n_tensors;
-    uint64_t *bytes = tenon_mem_alloc(n, sizeof(*bytes));
-    uint32_t *file = tenon_mem_alloc(n, sizeof(*file));
+    struct tenon_shards shards = {.limit = limit};
     enum tenon_status st = TENON_OK;
 
-    if (bytes == NULL || file == NULL) {
-        st = tenon_fail_memory(err);
-        goto out;
-    }
-    for (size_t i = 0; i < n; i++)
-        bytes[i] = tenon_plan_tensor_bytes(plan, i);
-    st = tenon_shards_assign(bytes, n, limit, file, out_n_files, err);
-    for (size_t i = 0; st == TENON_OK && i < n; i++)
-        plan->tensors[i].file = file[i];
-out:
-    tenon_mem_free(bytes);
-    tenon_mem_free(file);
+    for (size_t i = 0; st == TENON_OK && i < plan->n_tensors; i++)
+        st = tenon_shards_take(&shards, tenon_plan_tensor_bytes(plan, i), &plan->tensors[i].file,
+                               err);
+    if (st == TENON_OK)
+        st = tenon_shards_end(&shards, out_n_files, err);
+    for (size_t i = 0; st == TENON_OK && i < plan->n_tensors; i++)
+        plan->tensors[i].file = shards.number[plan->tensors[i].file];
+    tenon_shards_release(&shards);
     return st;
 }
 

@@ -9,18 +9,35 @@ struct tenon_shard_limit {
     uint64_t bytes, tensors;
 };
 
-/* Gives each of `n` payloads the number of its file, as huggingface_hub does for transformers: in
- * order; a file is closed when the next payload would exceed the limit; a payload that exceeds it
- * on its own becomes a file at once, which goes before the one that is being filled. A limit of
- * tensors closes a file, too. NO_MEMORY only. */
-enum tenon_status tenon_shards_assign(const uint64_t *bytes, size_t n,
-                                      struct tenon_shard_limit limit, uint32_t *out_file,
-                                      uint32_t *out_n_files, struct tenon_error *err);
+/* Payloads that are being spread over files, one after the other. Zero-initialise but for the
+ * limit.
+ */
+struct tenon_shards {
+    struct tenon_shard_limit limit;
+    uint64_t held, used; /* tensors and bytes of the file that is being filled */
+    bool open;           /* whether there is one */
+    uint32_t filling, begun, closed;
+    uint32_t *number; /* of each file, by when it began; known at the end */
+    size_t room;
+};
 
-/* The same as llama.cpp's split tool does it: strictly in order. What exceeds the limit on its own
- * becomes a file, where that tool gives up. `bytes` include the padding. */
-void tenon_shards_assign_in_order(const uint64_t *bytes, size_t n, struct tenon_shard_limit limit,
-                                  uint32_t *out_file, uint32_t *out_n_files);
+/* Gives the next payload a file, as huggingface_hub does for transformers: in order; a file is
+ * closed when the next payload would exceed the limit; a payload that exceeds it on its own becomes
+ * a file at once, which goes before the one that is being filled. A limit of tensors closes a file,
+ * too.
+ * `*out_file` counts files as they began. NO_MEMORY only. */
+enum tenon_status tenon_shards_take(struct tenon_shards *shards, uint64_t bytes, uint32_t *out_file,
+                                    struct tenon_error *err);
+
+/* When all have a file: how many there are, one for none (NO_MEMORY only). Then the file that is
+ * called `f` above is number `shards->number[f]`. */
+enum tenon_status tenon_shards_end(struct tenon_shards *shards, uint32_t *out_n_files,
+                                   struct tenon_error *err);
+void tenon_shards_release(struct tenon_shards *shards);
+
+/* The next payload's file as llama.cpp's split tool chooses it: strictly in order. What exceeds the
+ * limit on its own becomes a file, where that tool gives up. `bytes` include the padding. */
+uint32_t tenon_shards_take_in_order(struct tenon_shards *shards, uint64_t bytes);
 
 /* "PREFIX-00001-of-00003.gguf", file `i` from 0 on, in the plan's arena; NULL when memory is gone.
  * `prefix` has `len` bytes. */

@@ -75,24 +75,17 @@ static enum tenon_status add_gguf_file(struct split *s, uint32_t i, struct tenon
 static enum tenon_status spread(struct split *s, struct tenon_error *err)
 {
     uint64_t alignment = tenon_model_file(s->model, 0)->alignment;
-    size_t n = s->plan->n_tensors;
-    uint64_t *bytes = tenon_mem_alloc(n, sizeof(*bytes));
-    uint32_t *file = tenon_mem_alloc(n, sizeof(*file));
-    enum tenon_status st = TENON_OK;
+    struct tenon_shards shards = {.limit = s->limit};
 
-    if (bytes == NULL || file == NULL)
-        st = tenon_fail_memory(err);
-    for (size_t i = 0; st == TENON_OK && i < n; i++)
-        if (!tenon_u64_align(&bytes[i], tenon_plan_tensor_bytes(s->plan, i), alignment))
-            st = tenon_fail(err, TENON_ERR_CORRUPT, TENON_NO_OFFSET, "too many bytes");
-    if (st == TENON_OK) {
-        tenon_shards_assign_in_order(bytes, n, s->limit, file, &s->n_files);
-        for (size_t i = 0; i < n; i++)
-            s->plan->tensors[i].file = file[i];
+    for (size_t i = 0; i < s->plan->n_tensors; i++) {
+        uint64_t bytes;
+
+        if (!tenon_u64_align(&bytes, tenon_plan_tensor_bytes(s->plan, i), alignment))
+            return tenon_fail(err, TENON_ERR_CORRUPT, TENON_NO_OFFSET, "too many bytes");
+        s->plan->tensors[i].file = tenon_shards_take_in_order(&shards, bytes);
     }
-    tenon_mem_free(bytes);
-    tenon_mem_free(file);
-    return st;
+    s->n_files = shards.filling + 1;
+    return TENON_OK;
 }
 
 static enum tenon_status add_gguf_files(struct split *s, struct tenon_error *err)

@@ -20,20 +20,19 @@ static void tear_down(void)
 static const char *assign(const char *sizes, uint64_t max_bytes, uint64_t max_tensors)
 {
     static char text[32];
-    uint64_t bytes[32] = {0};
-    uint32_t file[32], n_files;
+    struct tenon_shards shards = {.limit = {max_bytes, max_tensors}};
+    uint32_t file[32], n_files = 0;
     size_t n = strlen(sizes);
 
     for (size_t i = 0; i < n; i++)
-        bytes[i] = (uint64_t)(sizes[i] - '0');
-    ck_ok(tenon_shards_assign(bytes, n, (struct tenon_shard_limit){max_bytes, max_tensors}, file,
-                              &n_files, &err),
-          err);
+        ck_ok(tenon_shards_take(&shards, (uint64_t)(sizes[i] - '0'), &file[i], &err), err);
+    ck_ok(tenon_shards_end(&shards, &n_files, &err), err);
     for (size_t i = 0; i < n; i++) {
-        ck_assert_uint_lt(file[i], n_files);
-        text[i] = (char)('0' + file[i]);
+        ck_assert_uint_lt(shards.number[file[i]], n_files);
+        text[i] = (char)('0' + shards.number[file[i]]);
     }
     text[n] = '\0';
+    tenon_shards_release(&shards);
     return text;
 }
 
@@ -66,11 +65,12 @@ END_TEST
 
 START_TEST(nothing_is_one_file)
 {
+    struct tenon_shards shards = {.limit = {4, 0}};
     uint32_t n_files = 0;
 
-    ck_ok(tenon_shards_assign(NULL, 0, (struct tenon_shard_limit){4, 0}, NULL, &n_files, &err),
-          err);
+    ck_ok(tenon_shards_end(&shards, &n_files, &err), err);
     ck_assert_uint_eq(n_files, 1);
+    tenon_shards_release(&shards);
 }
 END_TEST
 
