@@ -44,25 +44,81 @@ static enum tenon_status fail_tensor(const struct tenon_model *model, enum tenon
 
 /* --- words --- */
 
-/* The matrix of the side that was asked for, else the first that there is. */
-static enum tenon_status find_words(struct tenon_input *in, struct tenon_error *err)
+static bool has_part(const struct tenon_model *model, enum tenon_part part)
 {
-    static const enum tenon_part orders[][3] = {
-        {TENON_PART_MAIN, TENON_PART_ENCODER, TENON_PART_DECODER},
-        {TENON_PART_DECODER, TENON_PART_MAIN, TENON_PART_ENCODER},
+    for (size_t i = 0; i < tenon_model_n_tensors(model); i++)
+        if (tenon_model_tensor(model, i)->part == part)
+            return true;
+    return false;
+}
+
+static const char *part_name(enum tenon_part part)
+{
+    return part == TENON_PART_DECODER ? "decoder" : "encoder";
+}
+
+/* A side was asked for that the model does not have, or that reads no tokens. */
+static enum tenon_status fail_side(const struct tenon_model *model, enum tenon_part side,
+                                   struct tenon_error *err)
+{
+    enum tenon_part other = side == TENON_PART_DECODER ? TENON_PART_ENCODER : TENON_PART_DECODER;
+
+    if (has_part(model, side))
+        tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
+                   "the model's %s has no matrix of token embeddings", part_name(side));
+    else if (has_part(model, other))
+        tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET, "the model has no %s, only the %s",
+                   part_name(side), part_name(other));
+    else
+        tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
+                   "the model has no %s of its own: it is one stack of layers", part_name(side));
+    tenon_fail_path(err, tenon_model_path(model));
+    return TENON_ERR_MISUSE;
+}
+
+/* The matrix of the side, or the one for both sides. `*out_part` is where it was found. */
+static const struct tenon_tensor *find_matrix(const struct tenon_model *model, enum tenon_part side,
+                                              enum tenon_part *out_part)
+{
+    static const enum tenon_part orders[][4] = {
+        [TENON_PART_MAIN] = {TENON_PART_MAIN, TENON_PART_ENCODER, TENON_PART_DECODER},
+        [TENON_PART_ENCODER] = {TENON_PART_ENCODER, TENON_PART_MAIN, TENON_PART_MAIN},
+        [TENON_PART_DECODER] = {TENON_PART_DECODER, TENON_PART_MAIN, TENON_PART_MAIN},
     };
-    bool decoder = in->options.side == TENON_PART_DECODER;
-    const enum tenon_part *order = orders[decoder];
     const struct tenon_tensor *t = NULL;
 
-    in->side = decoder ? TENON_PART_DECODER : TENON_PART_ENCODER;
     for (size_t i = 0; i < 3 && t == NULL; i++) {
-        t = tenon_model_find_role(in->model, TENON_ROLE_TOKEN_EMBD, order[i], false);
-        if (t != NULL && order[i] == TENON_PART_DECODER)
-            in->side = TENON_PART_DECODER;
+        *out_part = orders[side][i];
+        t = tenon_model_find_role(model, TENON_ROLE_TOKEN_EMBD, *out_part, false);
     }
-    return t != NULL ? tenon_embed_init_tensor(&in->words, in->model, t, err)
-                     : tenon_embed_init(&in->words, in->model, err);
+    return t;
+}
+
+/* The matrix of the side that was asked for, else the first that there is; `*out_side` is the side
+ * that the model then is taken from. */
+static enum tenon_status find_words(const struct tenon_model *model, enum tenon_part wanted,
+                                    struct tenon_embed *words, enum tenon_part *out_side,
+                                    struct tenon_error *err)
+{
+    bool any = wanted != TENON_PART_ENCODER && wanted != TENON_PART_DECODER;
+    enum tenon_part part;
+    const struct tenon_tensor *t = find_matrix(model, any ? TENON_PART_MAIN : wanted, &part);
+
+    if (!any && (t == NULL || !has_part(model, wanted)))
+        return fail_side(model, wanted, err);
+    *out_side = wanted == TENON_PART_DECODER || (t != NULL && part == TENON_PART_DECODER)
+                    ? TENON_PART_DECODER
+                    : TENON_PART_ENCODER;
+    return t != NULL ? tenon_embed_init_tensor(words, model, t, err)
+                     : tenon_embed_init(words, model, err);
+}
+
+enum tenon_status tenon_input_matrix(const struct tenon_model *model, enum tenon_part side,
+                                     struct tenon_embed *out, struct tenon_error *err)
+{
+    enum tenon_part found;
+
+    return find_words(model, side, out, &found, err);
 }
 
 /* Whether a config switches the scaling by the root of the width on. */
@@ -169,6 +225,15 @@ static enum tenon_status need_table(const struct tenon_input *in, struct tenon_e
     return st;
 }
 
+/* A layout that nothing has. */
+static enum tenon_status fail_sinusoid(const struct tenon_input *in, struct tenon_error *err)
+{
+    tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
+               "a layout of sinusoids is given, but no sinusoidal positions come in");
+    tenon_fail_path(err, tenon_model_path(in->model));
+    return TENON_ERR_MISUSE;
+}
+
 /* Which positions come in: the kind says it, unless the caller does. */
 static enum tenon_status find_positions(struct tenon_input *in, uint64_t width,
                                         struct tenon_error *err)
@@ -186,6 +251,8 @@ static enum tenon_status find_positions(struct tenon_input *in, uint64_t width,
     if (wanted == TENON_INPUT_SINUSOIDAL && t != NULL && in->options.sinusoid == 0 &&
         in->options.positions == TENON_INPUT_AUTO)
         wanted = TENON_INPUT_LEARNED; /* they are stored */
+    if (wanted != TENON_INPUT_SINUSOIDAL && in->options.sinusoid != TENON_SINUSOID_NONE)
+        return fail_sinusoid(in, err);
     if (wanted == TENON_INPUT_LEARNED && t == NULL)
         return need_table(in, err);
     if (wanted == TENON_INPUT_LEARNED) {
@@ -264,7 +331,7 @@ static enum tenon_status prepare(struct tenon_input *in, struct tenon_error *err
         tenon_positions_resolve(in->model, &in->options.overrides, &in->positions, err);
 
     if (st == TENON_OK)
-        st = find_words(in, err);
+        st = find_words(in->model, in->options.side, &in->words, &in->side, err);
     if (st == TENON_OK)
         st = find_projection(in, err);
     if (st != TENON_OK)

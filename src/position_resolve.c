@@ -73,19 +73,53 @@ bool tenon_resolve_int(const struct tenon_model *model, const char *keys, int64_
     return false;
 }
 
+/* Whether what is said about `key` follows from what the caller states instead of the model. */
+static bool is_given(const struct resolving *r, const char *key)
+{
+    const bool heads = r->over->heads > 0, width = r->over->rotary_dim >= 0;
+    const bool scaling = r->over->rope_scaling != NULL;
+    const struct {
+        const char *key;
+        bool given;
+    } rows[] = {
+        {"attention.key_length", heads},
+        {"factor", scaling},
+        {"head_dim", heads},
+        {"long_factor", scaling || width},
+        {"mrope_section", scaling || width},
+        {"rope.dimension_count", width},
+        {"rope.dimension_sections", width},
+        {"rope_scaling", scaling},
+        {"rope_theta", !isnan(r->over->theta)},
+        {"rope_type", scaling},
+        {"rotary_dim", width || heads},
+        {"short_factor", scaling || width},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (strcmp(rows[i].key, key) == 0)
+            return rows[i].given;
+    return false;
+}
+
 enum tenon_status tenon_resolve_fail(const struct resolving *r, enum tenon_status status,
                                      const char *key, struct tenon_error *err, const char *format,
                                      ...)
 {
+    bool given = is_given(r, key);
+    const char *origin = r->over->origin != NULL ? r->over->origin : "overrides";
     char text[256];
     va_list args;
 
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    tenon_fail(err, status, TENON_NO_OFFSET, "%s: %s", r->config, text);
+    if (given)
+        status = TENON_ERR_MISUSE;
+    tenon_fail(err, status, TENON_NO_OFFSET, "%s: %s", given ? origin : r->config, text);
     tenon_fail_subject(err, "key", key, strlen(key));
-    tenon_fail_path(err, tenon_model_path(r->model));
+    if (!given)
+        tenon_fail_path(err, tenon_model_path(r->model));
     return status;
 }
 
@@ -465,8 +499,6 @@ enum tenon_status tenon_positions_resolve(const struct tenon_model *model,
     r.p = &owned->p;
     r.arena = &owned->arena;
     r.config = tenon_resolve_is_gguf(model) ? "metadata" : "config.json";
-    if (r.over->origin != NULL)
-        r.config = r.over->origin;
     st = resolve(&r, err);
     if (st != TENON_OK) {
         tenon_positions_free(&owned->p);

@@ -33,7 +33,8 @@ bool tenon_resolve_is_gguf(const struct tenon_model *model);
 bool tenon_resolve_number(const struct tenon_model *model, const char *keys, double *out);
 bool tenon_resolve_int(const struct tenon_model *model, const char *keys, int64_t *out);
 
-/* Fails because of the key, with the key as subject. */
+/* Fails because of the key, with the key as subject; with MISUSE and no file where the caller
+ * states what the model would. */
 TENON_PRINTF(5, 6)
 enum tenon_status tenon_resolve_fail(const struct resolving *r, enum tenon_status status,
                                      const char *key, struct tenon_error *err, const char *format,

@@ -141,6 +141,35 @@ static void take_options(struct tenon_bias *bias, const struct options *o)
     bias->length = o->length;
 }
 
+/* An option that would do nothing is a mistake: which ones do depends on the kind. */
+static enum tenon_status check_options(const struct tenon_tool *tool, const struct tenon_bias *bias,
+                                       struct tenon_error *err)
+{
+    static const char slopes[] = "heads max-bias form head-dim";
+    static const struct {
+        const char *names, *why;
+    } rules[] = {
+        [TENON_BIAS_ALIBI] = {"buckets max-distance side", "ALiBi has slopes, and no buckets"},
+        [TENON_BIAS_T5] = {slopes, "T5 has buckets, and no slopes"},
+        [TENON_BIAS_DEBERTA] = {"heads max-bias form head-dim side",
+                                "DeBERTa has buckets for both sides, and no slopes"},
+    };
+    const struct options *o = tool->options;
+    enum tenon_status st = TENON_OK;
+
+    if (o->tables == NULL)
+        st = tenon_tool_refuse(tool, "force", "no file is written", err);
+    if (st == TENON_OK && o->max_bias <= 0 && tenon_tool_given(tool, "max-bias"))
+        st = tenon_report_fail(err, TENON_ERR_MISUSE,
+                               "--max-bias: a largest exponent of 0, more is due");
+    if (st == TENON_OK && (size_t)bias->kind < sizeof(rules) / sizeof(rules[0]) &&
+        rules[bias->kind].names != NULL)
+        st = tenon_tool_refuse(tool, rules[bias->kind].names, rules[bias->kind].why, err);
+    if (st == TENON_OK && bias->alibi.form != TENON_ALIBI_ROUNDED)
+        st = tenon_tool_refuse(tool, "head-dim", "it goes with --form rounded", err);
+    return st;
+}
+
 static enum tenon_status save_tables(const struct options *o, const struct tenon_bias *bias,
                                      struct tenon_error *err)
 {
@@ -171,6 +200,8 @@ static int run(struct tenon_tool *tool)
     if (st == TENON_OK)
         st = tenon_targets_check(&targets, model, &err);
     take_options(&bias, o);
+    if (st == TENON_OK)
+        st = check_options(tool, &bias, &err);
     if (st == TENON_OK)
         st = tenon_bias_check(&bias, &err);
     if (st == TENON_OK && o->tables != NULL)

@@ -181,6 +181,19 @@ static enum tenon_status write_out(struct tenon_tool *tool, struct tenon_plan *p
     return report_losses(tool, plan, n, err);
 }
 
+/* An architecture is written into GGUF files only. */
+static enum tenon_status check_arch(const struct tenon_tool *tool, const struct tenon_plan *plan,
+                                    struct tenon_error *err)
+{
+    for (size_t i = 0; i < tenon_plan_n_files(plan); i++) {
+        const struct tenon_plan_file *file = tenon_plan_file(plan, i);
+
+        if (file->kind == TENON_PLAN_MODEL && strcmp(file->format, containers[1]) == 0)
+            return TENON_OK;
+    }
+    return tenon_tool_refuse(tool, "arch", "only GGUF names an architecture", err);
+}
+
 static int run(struct tenon_tool *tool)
 {
     const struct options *o = tool->options;
@@ -203,6 +216,8 @@ static int run(struct tenon_tool *tool)
         if (st != TENON_OK)
             tenon_report_path(&err, tool->operands[0]);
     }
+    if (st == TENON_OK)
+        st = check_arch(tool, plan, &err);
     if (st == TENON_OK)
         st = write_out(tool, plan, &err);
     tenon_plan_free(plan);

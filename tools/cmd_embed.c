@@ -26,7 +26,8 @@ static const char *const pos_words[] = {"auto", "none", "learned", "sinusoidal",
 static const char *const sinusoid_words[] = {"auto", "interleaved", "half", NULL};
 static const enum tenon_sinusoid_form sinusoids[] = {
     TENON_SINUSOID_NONE, TENON_SINUSOID_INTERLEAVED, TENON_SINUSOID_HALF};
-static const char *const side_words[] = {"encoder", "decoder", NULL};
+static const char *const side_words[] = {"auto", "encoder", "decoder", NULL};
+static const enum tenon_part sides[] = {TENON_PART_MAIN, TENON_PART_ENCODER, TENON_PART_DECODER};
 static const char *const dtype_words[] = {"F32", "F16", "BF16", NULL};
 static const enum tenon_dtype dtypes[] = {TENON_DTYPE_F32, TENON_DTYPE_F16, TENON_DTYPE_BF16};
 
@@ -62,7 +63,8 @@ static const struct tenon_opt options[] = {
      .field = FIELD(side),
      .value = "SIDE",
      .choices = side_words,
-     .help = "of a translator: encoder (the default) or decoder"},
+     .help = "of a model with two: encoder or decoder; auto, the default, is the first that there "
+             "is"},
     {.name = "type-ids",
      .kind = TENON_OPT_TEXT,
      .field = FIELD(types),
@@ -173,6 +175,80 @@ static enum tenon_status write_file(const struct options *o, const struct tenon_
     return st;
 }
 
+/* --- options that would do nothing --- */
+
+#define ROTATION "length theta rotary-dim heads rope-layout rope-scaling"
+
+/* What can be told from the command line alone. */
+static enum tenon_status check_options(const struct tenon_tool *tool, struct tenon_error *err)
+{
+    const struct options *o = tool->options;
+    const bool picture = o->pixels != NULL || o->image != NULL;
+    const bool alone = picture && o->ids.n == 0 && o->ids_file == NULL;
+    const bool rotates = o->stage == TENON_STAGE_QK || o->pos == TENON_INPUT_ROPE;
+    const struct {
+        bool idle;
+        const char *names, *why;
+    } rules[] = {
+        {!picture, "image-token", "it goes with --pixels or --image"},
+        {alone, "side type-ids pos sinusoidal-layout start positions image-token " ROTATION,
+         "a picture alone has no token ids"},
+        {o->stage == TENON_STAGE_TOKEN, "type-ids pos sinusoidal-layout precision " ROTATION,
+         "--stage token gives rows as they are"},
+        {o->stage != TENON_STAGE_QK, "layer", "it goes with --stage qk"},
+        {!rotates, ROTATION, "nothing is rotated without --stage qk or --pos rope"},
+        {o->places.n > 0, "start", "--positions says where all tokens are"},
+        {o->output == NULL, "dtype", "no file is written, name one with -o"},
+        {o->output == NULL && o->plot == NULL, "force", "no file is written"},
+    };
+    enum tenon_status st = TENON_OK;
+
+    for (size_t i = 0; st == TENON_OK && i < sizeof(rules) / sizeof(rules[0]); i++)
+        if (rules[i].idle)
+            st = tenon_tool_refuse(tool, rules[i].names, rules[i].why, err);
+    return st == TENON_OK ? tenon_position_options_check(tool, &o->positions, err) : st;
+}
+
+/* The same, once it is known what the model has. */
+static enum tenon_status check_use(const struct tenon_tool *tool, const struct tenon_input *input,
+                                   struct tenon_error *err)
+{
+    const struct options *o = tool->options;
+    const struct tenon_positions *positions = input != NULL ? tenon_input_positions(input) : NULL;
+    const struct tenon_rope_use *use =
+        positions != NULL ? tenon_positions_rope(positions, 0) : NULL;
+    const bool axes = use != NULL && use->rope.axes != TENON_AXES_ONE;
+
+    if (o->places.n > 1 && !axes)
+        return tenon_report_fail(err, TENON_ERR_MISUSE,
+                                 "%zu lists of positions, but these tokens have one position each",
+                                 o->places.n);
+    if (positions != NULL && use == NULL)
+        return tenon_tool_refuse(tool, ROTATION, "layer 0 of this model does not rotate", err);
+    return TENON_OK;
+}
+
+/* What is wrong with a rotation is wrong with the options where they say how it is stretched. */
+static enum tenon_status check_scaling(const struct tenon_input_options *given,
+                                       const struct tenon_input *input, struct tenon_error *err)
+{
+    const struct tenon_rope_use *use =
+        input != NULL ? tenon_positions_rope(tenon_input_positions(input), 0) : NULL;
+    struct tenon_rope_table table;
+    enum tenon_status st;
+
+    if (given->overrides.rope_scaling == NULL || use == NULL)
+        return TENON_OK;
+    st = tenon_rope_table_init(&table, &use->rope, given->precision, given->length, err);
+    if (st == TENON_OK)
+        tenon_rope_table_release(&table);
+    if (st == TENON_OK || st == TENON_ERR_NO_MEMORY)
+        return st;
+    tenon_report_path(err, "--rope-scaling");
+    err->status = TENON_ERR_MISUSE;
+    return err->status;
+}
+
 /* --- the run --- */
 
 /* Everything that a run owns. */
@@ -266,14 +342,14 @@ static enum tenon_status begin_stage(struct embed_run *r, struct tenon_error *er
         return st;
     tenon_input_options_init(&input);
     input.precision = tenon_position_precision(&o->positions, r->model);
-    input.side = o->side != 0 ? TENON_PART_DECODER : TENON_PART_ENCODER;
+    input.side = sides[o->side];
     input.positions = (enum tenon_input_positions)o->pos;
     input.sinusoid = sinusoids[o->sinusoid];
     input.overrides = r->given.overrides;
     input.overrides.rotary = o->pos == TENON_INPUT_ROPE;
     r->stage.stage = (enum tenon_stage)o->stage;
     /* The ids are needed for the length, and the matrix for the ids. */
-    st = tenon_embed_init(&r->stage.embed, r->model, err);
+    st = tenon_input_matrix(r->model, input.side, &r->stage.embed, err);
     if (st == TENON_OK)
         st = read_tokens(r, &tokens, err);
     if (st == TENON_OK && r->picture.rows != NULL)
@@ -281,6 +357,10 @@ static enum tenon_status begin_stage(struct embed_run *r, struct tenon_error *er
     input.length = o->positions.length > 0 ? (double)o->positions.length : count_longest(r);
     if (st == TENON_OK)
         st = tenon_stage_begin(&r->stage, r->model, &input, err);
+    if (st == TENON_OK)
+        st = check_use(r->tool, r->stage.input, err);
+    if (st == TENON_OK)
+        st = check_scaling(&input, r->stage.input, err);
     r->vectors.dtype = dtypes[o->dtype];
     if (st == TENON_OK && r->stage.picture != NULL &&
         r->picture.width != tenon_input_width(r->stage.input))
@@ -433,8 +513,10 @@ static int run(struct tenon_tool *tool)
     const struct tenon_targets targets = {
         o->output, o->plot, {o->ids_file, o->pixels, o->image}, o->force};
     struct tenon_error err = {0};
-    enum tenon_status st = tenon_vectors_check(o->output, dtypes[o->dtype], &err);
+    enum tenon_status st = check_options(tool, &err);
 
+    if (st == TENON_OK)
+        st = tenon_vectors_check(o->output, dtypes[o->dtype], &err);
     if (st == TENON_OK)
         st = tenon_tool_open(tool, 0, &r.model, &err);
     if (st == TENON_OK)

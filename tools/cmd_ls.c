@@ -353,8 +353,12 @@ static int run(struct tenon_tool *tool)
     struct tenon_error err = {0};
     struct tenon_model *model = NULL;
     struct listing l = {.options = tool->options};
-    enum tenon_status st = tenon_tool_open(tool, 0, &model, &err);
+    enum tenon_status st = TENON_OK;
 
+    if (tool->common.json)
+        st = tenon_tool_refuse(tool, "tsv", "--json is another form", &err);
+    if (st == TENON_OK)
+        st = tenon_tool_open(tool, 0, &model, &err);
     l.model = model;
     l.all_columns = tool->common.verbose || l.options->tsv;
     l.offsets = l.all_columns || !l.options->stats; /* lines are long enough with statistics */

@@ -275,13 +275,31 @@ static void write_entries(struct tenon_tool *tool, const struct tenon_model *mod
     }
 }
 
+/* The bare value is all that --raw prints. */
+static enum tenon_status check_options(const struct tenon_tool *tool, struct tenon_error *err)
+{
+    const struct options *o = tool->options;
+    enum tenon_status st = TENON_OK;
+
+    if (o->raw == NULL)
+        return TENON_OK;
+    if (tool->common.json)
+        st = tenon_tool_refuse(tool, "raw", "--json is another form", err);
+    else if (tool->n_operands > 1)
+        st =
+            tenon_report_fail(err, TENON_ERR_MISUSE, "--raw KEY names the one key that is printed");
+    return st == TENON_OK ? tenon_tool_refuse(tool, "full", "--raw leaves nothing out", err) : st;
+}
+
 static int run(struct tenon_tool *tool)
 {
     const struct options *o = tool->options;
     struct tenon_error err = {0};
     struct tenon_model *model = NULL;
-    enum tenon_status st = tenon_tool_open(tool, 0, &model, &err);
+    enum tenon_status st = check_options(tool, &err);
 
+    if (st == TENON_OK)
+        st = tenon_tool_open(tool, 0, &model, &err);
     if (st == TENON_OK)
         st = check_keys(tool, model, &err);
     if (st == TENON_OK && o->raw != NULL)

@@ -62,6 +62,21 @@ static const struct tenon_opt options[] = {
      .help = "replace FILE if it exists"},
 };
 
+/* An option that would do nothing is a mistake. */
+static enum tenon_status check_options(const struct tenon_tool *tool, struct tenon_error *err)
+{
+    const struct options *o = tool->options;
+    enum tenon_status st = TENON_OK;
+
+    if (tool->n_operands == 0)
+        st = tenon_tool_refuse(tool, "layer heads", "it is about a model, and none is given", err);
+    if (st == TENON_OK && o->tables == NULL)
+        st = tenon_tool_refuse(tool, "dtype", "it goes with --tables", err);
+    if (st == TENON_OK && o->tables == NULL && o->plot == NULL)
+        st = tenon_tool_refuse(tool, "force", "no file is written", err);
+    return st == TENON_OK ? tenon_position_options_check(tool, &o->positions, err) : st;
+}
+
 /* One run: the model, what it and the options say, and the table of the wanted layer. */
 struct rope_run {
     struct tenon_tool *tool;
@@ -102,10 +117,8 @@ static enum tenon_status resolve(struct rope_run *r, struct tenon_error *err)
 {
     enum tenon_status st = tenon_position_options_read(&r->o->positions, &r->given, err);
 
-    if (r->tool->n_operands == 0) {
+    if (r->tool->n_operands == 0)
         r->given.overrides.rotary = true;
-        r->given.overrides.origin = "options";
-    }
     if (st == TENON_OK)
         st = tenon_positions_resolve(r->model, &r->given.overrides, &r->positions, err);
     if (st != TENON_OK && r->tool->n_operands == 0)
@@ -148,11 +161,14 @@ static enum tenon_status make_tables(struct rope_run *r, struct tenon_error *err
     r->view.context = context > 0 ? context : NAN;
     st = tenon_rope_table_init(&r->view.table, &use->rope, precision,
                                (double)r->o->positions.length, err);
-    if (st != TENON_OK)
-        tenon_report_path(err, r->view.path != NULL ? r->view.path : "--rope-scaling");
-    if (st != TENON_OK && r->view.path == NULL)
+    if (st == TENON_OK)
+        return TENON_OK;
+    tenon_report_path(err, r->o->positions.scaling == NULL && r->view.path != NULL
+                               ? r->view.path
+                               : "--rope-scaling");
+    if (r->view.path == NULL || r->o->positions.scaling != NULL)
         blame_options(err);
-    return st;
+    return err->status;
 }
 
 static enum tenon_status save_tables(struct rope_run *r, struct tenon_error *err)
@@ -244,8 +260,10 @@ static int run(struct tenon_tool *tool)
     struct tenon_error err = {0};
     const struct tenon_targets targets = {r.o->tables, r.o->plot, {NULL}, r.o->force};
     bool made = false;
-    enum tenon_status st = open_model(&r, &err);
+    enum tenon_status st = check_options(tool, &err);
 
+    if (st == TENON_OK)
+        st = open_model(&r, &err);
     if (st == TENON_OK)
         st = tenon_targets_check(&targets, r.model, &err);
     if (st == TENON_OK)

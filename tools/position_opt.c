@@ -12,6 +12,15 @@ static const int pairings[] = {-1, TENON_PAIR_HALF, TENON_PAIR_INTERLEAVED};
 static const enum tenon_precision precisions[] = {TENON_PRECISION_HF, TENON_PRECISION_EXACT,
                                                   TENON_PRECISION_HF, TENON_PRECISION_GGML};
 
+enum tenon_status tenon_position_options_check(const struct tenon_tool *tool,
+                                               const struct tenon_position_options *options,
+                                               struct tenon_error *err)
+{
+    if (options->theta > 0 || !tenon_tool_given(tool, "theta"))
+        return TENON_OK;
+    return tenon_report_fail(err, TENON_ERR_MISUSE, "--theta: a base of 0, more is due");
+}
+
 enum tenon_status tenon_position_options_read(const struct tenon_position_options *options,
                                               struct tenon_position_given *given,
                                               struct tenon_error *err)
@@ -21,6 +30,7 @@ enum tenon_status tenon_position_options_read(const struct tenon_position_option
 
     *given = (struct tenon_position_given){0};
     tenon_position_overrides_init(overrides);
+    overrides->origin = "options";
     if (options->theta > 0)
         overrides->theta = options->theta;
     if (options->rotary_dim > 0)

@@ -2,8 +2,8 @@
 #ifndef TENON_TOOLS_POSITION_OPT_H
 #define TENON_TOOLS_POSITION_OPT_H
 
-#include "opt.h"
 #include "tenon/position.h"
+#include "tool.h"
 
 /* Zero: nothing is given. */
 struct tenon_position_options {
@@ -73,6 +73,11 @@ struct tenon_position_given {
     struct tenon_settings *settings;
     struct tenon_setting scaling;
 };
+
+/* Fails with MISUSE for values that are none for any model. */
+TENON_MUST_USE enum tenon_status
+tenon_position_options_check(const struct tenon_tool *tool,
+                             const struct tenon_position_options *options, struct tenon_error *err);
 
 /* Fails as parsing JSON does. */
 TENON_MUST_USE enum tenon_status

@@ -201,6 +201,8 @@ static int run_command(struct tenon_tool *tool, const struct tenon_command_row *
     }
     if (st != TENON_OK)
         return tenon_tool_fail(tool, &err);
+    tool->command = command;
+    tool->given = parse->tables[1].given;
     tool->operands = parse->operands;
     tool->n_operands = parse->n_operands;
     return command->run(tool);

@@ -135,6 +135,35 @@ int tenon_tool_fail(struct tenon_tool *tool, const struct tenon_error *err)
     return tenon_status_exit(err->status);
 }
 
+/* Bit of the option that is called so; 0 when none is. */
+static uint64_t find_bit(const struct tenon_command *command, const char *name, size_t len)
+{
+    for (size_t i = 0; i < command->n_options; i++)
+        if (strncmp(command->options[i].name, name, len) == 0 &&
+            command->options[i].name[len] == '\0')
+            return UINT64_C(1) << i;
+    return 0;
+}
+
+bool tenon_tool_given(const struct tenon_tool *tool, const char *name)
+{
+    return (tool->given & find_bit(tool->command, name, strlen(name))) != 0;
+}
+
+enum tenon_status tenon_tool_refuse(const struct tenon_tool *tool, const char *names,
+                                    const char *why, struct tenon_error *err)
+{
+    for (size_t len; *names != '\0'; names += len + (names[len] == ' ')) {
+        len = strcspn(names, " ");
+        if ((tool->given & find_bit(tool->command, names, len)) == 0)
+            continue;
+        tenon_report_fail(err, TENON_ERR_MISUSE, "--%.*s changes nothing here: %s", (int)len, names,
+                          why);
+        return TENON_ERR_MISUSE;
+    }
+    return TENON_OK;
+}
+
 void tenon_tool_note(struct tenon_tool *tool, const char *format, ...)
 {
     char raw[512], safe[1024];

@@ -13,6 +13,8 @@
 /* Exit statuses besides those of errors.def. */
 enum { TENON_EXIT_YES = 0, TENON_EXIT_NO = 1 };
 
+struct tenon_command;
+
 /* Values of the options that every command takes. */
 struct tenon_common {
     bool json, quiet, verbose, help, version;
@@ -33,7 +35,9 @@ struct tenon_tool {
     struct tenon_write write;
     struct tenon_out out;               /* standard output */
     struct tenon_term term, error_term; /* of standard output, of standard error */
-    void *options;                      /* the command's struct, filled */
+    const struct tenon_command *command;
+    void *options;  /* the command's struct, filled */
+    uint64_t given; /* bit i: its option i was on the command line */
     const char *const *operands;
     size_t n_operands;
 };
@@ -94,6 +98,14 @@ TENON_MUST_USE enum tenon_status tenon_tool_open_to_check(struct tenon_tool *too
 
 /* Shows a failure on standard error; returns its exit status. */
 int tenon_tool_fail(struct tenon_tool *tool, const struct tenon_error *err);
+
+/* Whether the command's own option `name` was on the command line. */
+bool tenon_tool_given(const struct tenon_tool *tool, const char *name);
+
+/* An option must not be left without effect: fails with MISUSE when one of `names` (separated by
+ * blanks) was given, and says `why` it would change nothing. */
+TENON_MUST_USE enum tenon_status tenon_tool_refuse(const struct tenon_tool *tool, const char *names,
+                                                   const char *why, struct tenon_error *err);
 
 /* One line on standard error, unless quiet. */
 TENON_PRINTF(2, 3) void tenon_tool_note(struct tenon_tool *tool, const char *format, ...);

@@ -72,7 +72,7 @@ START_TEST(a_given_scaling_is_an_object)
     static const char *const others[] = {"[]", "[1]", "5", "null", "\"yarn\"", "true"};
 
     ck_ok(resolve("{\"model_type\":\"llama\"," WIDTHS "}"), err);
-    ck_assert_int_eq(resolve_given(others[_i]), TENON_ERR_MISMATCH);
+    ck_assert_int_eq(resolve_given(others[_i]), TENON_ERR_MISUSE);
     ck_assert_str_eq(err.subject, "rope_scaling");
     ck_assert_msg(strstr(err.message, "an object is due") != NULL, "%s", err.message);
 }

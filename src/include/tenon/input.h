@@ -3,6 +3,7 @@
 #ifndef TENON_INPUT_H
 #define TENON_INPUT_H
 
+#include "tenon/embed.h"
 #include "tenon/model.h"
 #include "tenon/position.h"
 
@@ -19,9 +20,8 @@ enum tenon_input_positions {
 
 struct tenon_input_options {
     enum tenon_precision precision;
-    enum tenon_part
-        side;      /* DECODER: that of a model with two sides; else the first that there is */
-    double length; /* the intended sequence length; 0: as long as the tokens are */
+    enum tenon_part side; /* ENCODER or DECODER of a model with sides; else the first there is */
+    double length;        /* the intended sequence length; 0: as long as the tokens are */
     enum tenon_input_positions positions;
     enum tenon_sinusoid_form sinusoid;         /* NONE: the architecture's own */
     struct tenon_position_overrides overrides; /* what is borrowed there must live on */
@@ -49,11 +49,19 @@ TENON_API enum tenon_precision tenon_model_precision(const struct tenon_model *m
  * NULL; the model must outlive `*out`, which tenon_input_free frees. Fails as
  * tenon_positions_resolve, with NOT_FOUND for a tensor that the architecture needs, MISMATCH naming
  * a tensor whose shape does not fit, UNSUPPORTED_FEATURE where more than one vector a token enters
- * the first block. */
+ * the first block, MISUSE for a side that the model does not have and for a layout of sinusoids
+ * where none come in. */
 TENON_API TENON_MUST_USE enum tenon_status
 tenon_input_new(const struct tenon_model *model, const struct tenon_input_options *options,
                 struct tenon_input **out, struct tenon_error *err);
 TENON_API void tenon_input_free(struct tenon_input *input);
+
+/* The matrix that ids index on that side, as in the options: what tenon_embed_init finds where none
+ * is asked for. Fails as that, with MISUSE for a side that the model does not have. */
+TENON_API TENON_MUST_USE enum tenon_status tenon_input_matrix(const struct tenon_model *model,
+                                                              enum tenon_part side,
+                                                              struct tenon_embed *out,
+                                                              struct tenon_error *err);
 
 /* How many values a token has in front of the first block. */
 TENON_API size_t tenon_input_width(const struct tenon_input *input);

@@ -23,7 +23,7 @@ struct tenon_position_overrides {
     int pairing;        /* enum tenon_rope_pairing, or -1 */
     const struct tenon_setting *rope_scaling; /* an object as in a config; NULL: the model's own */
     bool rotary;                              /* rotary positions, whatever the model has */
-    const char *origin; /* where errors say that values come from; NULL: as the model is read */
+    const char *origin; /* what errors call these values, "options"; NULL: "overrides" */
 };
 
 /* One kind of rotation, and which layers have it. */
@@ -83,7 +83,8 @@ TENON_API void tenon_position_overrides_init(struct tenon_position_overrides *ov
  * `table` is the model's. Free with tenon_positions_free. Fails with UNSUPPORTED_FEATURE for a
  * rope type that is not known, NOT_FOUND for a value that a scaling needs, MISMATCH for values that
  * make no sense together (an odd rotary width, sections that do not sum, factor lists of another
- * length), each naming key, value and what is allowed; LIMIT, NO_MEMORY, IO. */
+ * length), each naming key, value and what is allowed; MISUSE instead where the value is an
+ * override; LIMIT, NO_MEMORY, IO. */
 TENON_API TENON_MUST_USE enum tenon_status
 tenon_positions_resolve(const struct tenon_model *model,
                         const struct tenon_position_overrides *overrides,
