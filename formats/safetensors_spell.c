@@ -1,12 +1,11 @@
 /* How safetensors headers are spelled and sorted, and what they cannot hold. */
 #include "safetensors_write.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "bytes.h"
 #include "fail.h"
 #include "safetensors_private.h"
+#include "sort.h"
 #include "text.h"
 
 /* The order in which payloads lie. Types that are only known by the text of a file come last. */
@@ -21,14 +20,6 @@ static const enum tenon_dtype dtype_order[] = {
 
 #define N_ORDERED (sizeof(dtype_order) / sizeof(dtype_order[0]))
 
-/* Where a tensor goes. Most comparisons end with the first bytes of the names. */
-struct place {
-    uint32_t rank;
-    uint64_t start; /* of the name, as a big-endian number padded with zeros */
-    const struct tenon_plan *plan;
-    uint32_t tensor;
-};
-
 uint32_t tenon_safetensors_rank(enum tenon_dtype dtype)
 {
     uint32_t rank = 0;
@@ -38,14 +29,6 @@ uint32_t tenon_safetensors_rank(enum tenon_dtype dtype)
     return rank;
 }
 
-static uint64_t start_of(struct tenon_str name)
-{
-    unsigned char bytes[8] = {0};
-
-    memcpy(bytes, name.data, name.len < sizeof(bytes) ? name.len : sizeof(bytes));
-    return tenon_load_u64(bytes, true);
-}
-
 int tenon_safetensors_compare(struct tenon_str a, struct tenon_str b)
 {
     int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
@@ -53,52 +36,47 @@ int tenon_safetensors_compare(struct tenon_str a, struct tenon_str b)
     return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-static int compare_places(const void *a, const void *b)
+/* Tensors of a plan, of which the first has number 0 here. */
+struct tensors {
+    const struct tenon_plan *plan;
+    size_t first;
+};
+
+static int compare_tensors(const void *owner, uint32_t a, uint32_t b)
 {
-    const struct place *x = a, *y = b;
+    const struct tensors *t = owner;
+    size_t x = t->first + a, y = t->first + b;
+    enum tenon_dtype left = (enum tenon_dtype)t->plan->tensors[x].dtype;
+    enum tenon_dtype right = (enum tenon_dtype)t->plan->tensors[y].dtype;
 
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return tenon_safetensors_compare(tenon_plan_name(x->plan, x->tensor),
-                                     tenon_plan_name(y->plan, y->tensor));
-}
+    if (left != right) {
+        uint32_t p = tenon_safetensors_rank(left), q = tenon_safetensors_rank(right);
 
-/* The permutation that sorting found, put to use. */
-static enum tenon_status apply_order(struct tenon_plan *plan, size_t first, size_t n,
-                                     const struct place *places, struct tenon_error *err)
-{
-    uint32_t *order = tenon_mem_alloc(n, sizeof(*order));
-
-    if (order == NULL)
-        return tenon_fail_memory(err);
-    for (size_t i = 0; i < n; i++)
-        order[i] = (uint32_t)(places[i].tensor - first);
-    tenon_plan_reorder(plan, first, n, order);
-    tenon_mem_free(order);
-    return TENON_OK;
+        if (p != q)
+            return p < q ? -1 : 1;
+    }
+    return tenon_safetensors_compare(tenon_plan_name(t->plan, x), tenon_plan_name(t->plan, y));
 }
 
 enum tenon_status tenon_safetensors_sort(struct tenon_plan *plan, size_t first, size_t n,
                                          struct tenon_error *err)
 {
-    struct place *places;
-    enum tenon_status st;
+    const struct tensors tensors = {plan, first};
+    uint32_t *order;
+    enum tenon_status st = TENON_OK;
 
     if (n < 2)
         return TENON_OK;
-    places = tenon_mem_alloc(n, sizeof(*places));
-    if (places == NULL)
+    order = tenon_mem_alloc(n, sizeof(*order));
+    if (order == NULL)
         return tenon_fail_memory(err);
-    for (size_t i = 0; i < n; i++) {
-        places[i] =
-            (struct place){tenon_safetensors_rank((enum tenon_dtype)plan->tensors[first + i].dtype),
-                           start_of(tenon_plan_name(plan, first + i)), plan, (uint32_t)(first + i)};
-    }
-    qsort(places, n, sizeof(*places), compare_places);
-    st = apply_order(plan, first, n, places, err);
-    tenon_mem_free(places);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = i;
+    if (tenon_sort(order, n, &tensors, compare_tensors))
+        tenon_plan_reorder(plan, first, n, order);
+    else
+        st = tenon_fail_memory(err);
+    tenon_mem_free(order);
     return st;
 }
 
