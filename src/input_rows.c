@@ -10,6 +10,9 @@
 #include "mem.h"
 #include "tenon/sinusoid.h"
 
+/* Values of rows that are looked up at a time: 128 KiB of them. */
+#define SOME_VALUES ((size_t)32768)
+
 /* How often ESM masked tokens in training. */
 #define ESM_MASKED (0.15 * 0.8)
 
@@ -83,19 +86,51 @@ static void scale_rows(const struct tenon_input *in, const struct tenon_tokens *
     }
 }
 
+/* Rows of a table for some tokens at a time: what looks them up reads none twice. */
+struct some_rows {
+    size_t most; /* tokens */
+    uint64_t *ids;
+    float *rows;
+};
+
+/* Zero-initialised before; for at most `n` tokens. Released in any case. */
+static enum tenon_status make_room(struct some_rows *some, size_t n, size_t d,
+                                   struct tenon_error *err)
+{
+    some->most = d < SOME_VALUES ? SOME_VALUES / (d > 0 ? d : 1) : 1;
+    some->most = some->most < n ? some->most : n;
+    some->ids = tenon_mem_alloc(some->most, sizeof(*some->ids));
+    some->rows = tenon_mem_alloc(some->most, d * sizeof(*some->rows));
+    return some->ids != NULL && some->rows != NULL ? TENON_OK : tenon_fail_memory(err);
+}
+
+static void release_room(struct some_rows *some)
+{
+    tenon_mem_free(some->ids);
+    tenon_mem_free(some->rows);
+}
+
+/* How many tokens from token `i` on are next. */
+static size_t count_some(const struct some_rows *some, const struct tenon_tokens *tokens, size_t i)
+{
+    return tokens->n - i < some->most ? tokens->n - i : some->most;
+}
+
 static enum tenon_status look_up(const struct tenon_input *in, const struct tenon_tokens *tokens,
                                  double *x, struct tenon_error *err)
 {
     size_t d = (size_t)in->words.cols;
-    float *row = tenon_mem_alloc(d, sizeof(*row));
-    enum tenon_status st = row != NULL ? TENON_OK : tenon_fail_memory(err);
+    struct some_rows some = {0};
+    enum tenon_status st = make_room(&some, tokens->n, d, err);
 
-    for (size_t i = 0; st == TENON_OK && i < tokens->n; i++) {
-        st = tenon_embed_rows(&in->words, &tokens->ids[i], 1, row, err);
-        for (size_t k = 0; st == TENON_OK && k < d; k++)
-            x[i * d + k] = (double)row[k];
+    for (size_t i = 0; st == TENON_OK && i < tokens->n; i += some.most) {
+        size_t n = count_some(&some, tokens, i);
+
+        st = tenon_embed_rows(&in->words, tokens->ids + i, n, some.rows, err);
+        for (size_t k = 0; st == TENON_OK && k < n * d; k++)
+            x[i * d + k] = (double)some.rows[k];
     }
-    tenon_mem_free(row);
+    release_room(&some);
     if (st == TENON_OK)
         scale_rows(in, tokens, x);
     return st;
@@ -103,10 +138,10 @@ static enum tenon_status look_up(const struct tenon_input *in, const struct teno
 
 /* --- what is added --- */
 
-static void add_row(const struct tenon_input *in, const float *row, size_t d, double *x)
+static void add_values(const struct tenon_input *in, const float *values, size_t n, double *x)
 {
-    for (size_t k = 0; k < d; k++)
-        x[k] = tenon_round(in->options.precision, x[k] + (double)row[k]);
+    for (size_t k = 0; k < n; k++)
+        x[k] = tenon_round(in->options.precision, x[k] + (double)values[k]);
 }
 
 static enum tenon_status fail_outside(const struct tenon_input *in, const struct tenon_embed *table,
@@ -129,7 +164,7 @@ static enum tenon_status add_types(const struct tenon_input *in, const struct te
 {
     const struct tenon_embed *table = in->has_types ? &in->types : &in->words;
     bool words = !in->has_types && (in->facts.flags & TENON_ARCH_TYPES_LAST) != 0;
-    float *row = NULL;
+    struct some_rows some = {0};
     enum tenon_status st = TENON_OK;
 
     if (!in->has_types && tokens->types == NULL)
@@ -140,19 +175,21 @@ static enum tenon_status add_types(const struct tenon_input *in, const struct te
         tenon_fail_path(err, tenon_model_path(in->model));
         return st;
     }
-    row = tenon_mem_alloc(d, sizeof(*row));
-    st = row != NULL ? TENON_OK : tenon_fail_memory(err);
-    for (size_t i = 0; st == TENON_OK && i < tokens->n; i++) {
-        uint64_t type = tokens->types != NULL ? tokens->types[i] : 0;
+    st = make_room(&some, tokens->n, d, err);
+    for (size_t i = 0; st == TENON_OK && i < tokens->n; i += some.most) {
+        size_t n = count_some(&some, tokens, i);
 
-        if (type >= table->rows)
-            st = fail_outside(in, table, "token type", (double)type, 0, err);
+        for (size_t k = 0; st == TENON_OK && k < n; k++) {
+            some.ids[k] = tokens->types != NULL ? tokens->types[i + k] : 0;
+            if (some.ids[k] >= table->rows)
+                st = fail_outside(in, table, "token type", (double)some.ids[k], 0, err);
+        }
         if (st == TENON_OK)
-            st = tenon_embed_rows(table, &type, 1, row, err);
+            st = tenon_embed_rows(table, some.ids, n, some.rows, err);
         if (st == TENON_OK)
-            add_row(in, row, d, x + i * d);
+            add_values(in, some.rows, n * d, x + i * d);
     }
-    tenon_mem_free(row);
+    release_room(&some);
     return st;
 }
 
@@ -197,20 +234,18 @@ static enum tenon_status make_sinusoid(const struct tenon_input *in, size_t d,
     return tenon_sinusoid_check(out, err);
 }
 
-static enum tenon_status position_row(const struct tenon_input *in,
-                                      const struct tenon_sinusoid *sinusoid, int64_t row,
-                                      double *values, float *narrow, struct tenon_error *err)
+/* Adds row `row` of the sinusoids; `values` has room for it. */
+static void add_sinusoid(const struct tenon_input *in, const struct tenon_sinusoid *sinusoid,
+                         uint64_t row, double *values, double *x)
 {
-    uint64_t id = (uint64_t)row;
     size_t d = sinusoid->width;
 
-    if (in->has_table)
-        return tenon_embed_rows(&in->table, &id, 1, narrow, err);
-    if (in->sinusoid.pad_is_zero && row == in->positions->pad_id)
+    if (in->sinusoid.pad_is_zero && (int64_t)row == in->positions->pad_id)
         memset(values, 0, d * sizeof(*values));
     else
-        tenon_sinusoid_row(sinusoid, (double)row, values);
-    return TENON_OK;
+        tenon_sinusoid_row(sinusoid, (double)(int64_t)row, values);
+    for (size_t k = 0; k < d; k++)
+        x[k] = tenon_round(in->options.precision, x[k] + values[k]);
 }
 
 static enum tenon_status add_positions(const struct tenon_input *in,
@@ -218,8 +253,8 @@ static enum tenon_status add_positions(const struct tenon_input *in,
                                        struct tenon_error *err)
 {
     struct tenon_sinusoid sinusoid;
+    struct some_rows some = {0};
     double *values = NULL;
-    float *narrow = NULL;
     int64_t counted = 0, row = 0;
     enum tenon_status st = TENON_OK;
 
@@ -229,20 +264,26 @@ static enum tenon_status add_positions(const struct tenon_input *in,
     if (in->sinusoids)
         st = make_sinusoid(in, d, &sinusoid, err);
     values = tenon_mem_alloc(d, sizeof(*values));
-    narrow = tenon_mem_alloc(d, sizeof(*narrow));
-    if (st == TENON_OK && (values == NULL || narrow == NULL))
+    if (st == TENON_OK && values == NULL)
         st = tenon_fail_memory(err);
-    for (size_t i = 0; st == TENON_OK && i < tokens->n; i++) {
-        st = find_row(in, tokens, i, &counted, &row, err);
-        if (st == TENON_OK)
-            st = position_row(in, &sinusoid, row, values, narrow, err);
-        for (size_t k = 0; st == TENON_OK && k < d; k++)
-            x[i * d + k] =
-                tenon_round(in->options.precision,
-                            x[i * d + k] + (in->has_table ? (double)narrow[k] : values[k]));
+    if (st == TENON_OK)
+        st = make_room(&some, tokens->n, d, err);
+    for (size_t i = 0; st == TENON_OK && i < tokens->n; i += some.most) {
+        size_t n = count_some(&some, tokens, i);
+
+        for (size_t k = 0; st == TENON_OK && k < n; k++) {
+            st = find_row(in, tokens, i + k, &counted, &row, err);
+            some.ids[k] = (uint64_t)row;
+            if (st == TENON_OK && !in->has_table)
+                add_sinusoid(in, &sinusoid, some.ids[k], values, x + (i + k) * d);
+        }
+        if (st == TENON_OK && in->has_table)
+            st = tenon_embed_rows(&in->table, some.ids, n, some.rows, err);
+        if (st == TENON_OK && in->has_table)
+            add_values(in, some.rows, n * d, x + i * d);
     }
+    release_room(&some);
     tenon_mem_free(values);
-    tenon_mem_free(narrow);
     return st;
 }
 
