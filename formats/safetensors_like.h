@@ -52,6 +52,7 @@ struct tenon_like_parsed {
     uint64_t dims[TENON_LIKE_DIMS];
     struct tenon_json_token offsets[2];
     uint64_t begin; /* of the payload, after the header */
+    bool placed;    /* private: data_offsets was there */
 };
 
 /* Reads the value between `text` and `text + len`. MISMATCH when it is none that the reader could

@@ -29,100 +29,95 @@ uint32_t tenon_like_find_next(const struct tenon_like_old *old, struct tenon_lik
 
 /* --- values --- */
 
-static enum tenon_status parse_dtype(const struct tenon_model *model, struct tenon_json *json,
-                                     struct tenon_like_parsed *p, struct tenon_error *err)
+/* The functions return false where the text is not what a reader of the file could have read. */
+static bool parse_dtype(const struct tenon_model *model, struct tenon_json *json,
+                        struct tenon_like_parsed *p)
 {
     struct tenon_json_token token;
-    enum tenon_status st = tenon_json_expect(json, TENON_JSON_STRING, "the dtype", &token, err);
 
-    if (st != TENON_OK)
-        return st;
+    if (tenon_json_expect(json, TENON_JSON_STRING, "the dtype", &token, NULL) != TENON_OK)
+        return false;
     p->tensor.dtype = (uint8_t)tenon_dtype_from_safetensors(token.raw.data, token.raw.len);
     p->tensor.dtype_raw = tenon_model_find_dtype(model, token.raw);
-    return TENON_OK;
+    return true;
 }
 
-static enum tenon_status parse_shape(struct tenon_json *json, struct tenon_like_parsed *p,
-                                     struct tenon_error *err)
+static bool parse_shape(struct tenon_json *json, struct tenon_like_parsed *p)
 {
     struct tenon_json_token token;
-    enum tenon_status st = tenon_json_expect(json, TENON_JSON_ARRAY, "the shape", &token, err);
 
-    while (st == TENON_OK) {
-        st = tenon_json_next(json, &token, err);
-        if (st != TENON_OK || token.type == TENON_JSON_ARRAY_END)
-            break;
+    p->tensor.n_dims = 0;
+    if (tenon_json_expect(json, TENON_JSON_ARRAY, "the shape", &token, NULL) != TENON_OK)
+        return false;
+    for (;;) {
+        if (tenon_json_next(json, &token, NULL) != TENON_OK)
+            return false;
+        if (token.type == TENON_JSON_ARRAY_END)
+            return true;
         if (p->tensor.n_dims == TENON_LIKE_DIMS ||
             !tenon_json_token_u64(&token, &p->dims[p->tensor.n_dims++]))
-            st = tenon_like_fail_changed(err);
+            return false;
     }
-    return st;
 }
 
-static enum tenon_status parse_offsets(struct tenon_json *json, struct tenon_like_parsed *p,
-                                       struct tenon_error *err)
+static bool parse_offsets(struct tenon_json *json, struct tenon_like_parsed *p)
 {
     struct tenon_json_token token;
-    enum tenon_status st = tenon_json_expect(json, TENON_JSON_ARRAY, "data_offsets", &token, err);
+    uint64_t end = 0;
 
-    for (size_t i = 0; st == TENON_OK && i < 2; i++)
-        st = tenon_json_expect(json, TENON_JSON_NUMBER, "a data offset", &p->offsets[i], err);
-    if (st == TENON_OK)
-        st = tenon_json_expect(json, TENON_JSON_ARRAY_END, "the end of data_offsets", &token, err);
-    return st;
+    if (tenon_json_expect(json, TENON_JSON_ARRAY, "data_offsets", &token, NULL) != TENON_OK ||
+        tenon_json_next(json, &p->offsets[0], NULL) != TENON_OK ||
+        tenon_json_next(json, &p->offsets[1], NULL) != TENON_OK ||
+        tenon_json_expect(json, TENON_JSON_ARRAY_END, "the end", &token, NULL) != TENON_OK ||
+        !tenon_json_token_u64(&p->offsets[0], &p->begin) ||
+        !tenon_json_token_u64(&p->offsets[1], &end) || p->begin > end)
+        return false;
+    p->tensor.bytes = end - p->begin;
+    p->placed = true;
+    return true;
 }
 
-static enum tenon_status parse_member(const struct tenon_model *model, struct tenon_json *json,
-                                      const struct tenon_json_token *key,
-                                      struct tenon_like_parsed *p, struct tenon_error *err)
+static bool parse_member(const struct tenon_model *model, struct tenon_json *json,
+                         const struct tenon_json_token *key, struct tenon_like_parsed *p)
 {
     if (tenon_json_token_is(key, "dtype"))
-        return parse_dtype(model, json, p, err);
+        return parse_dtype(model, json, p);
     if (tenon_json_token_is(key, "shape"))
-        return parse_shape(json, p, err);
+        return parse_shape(json, p);
     if (tenon_json_token_is(key, "data_offsets"))
-        return parse_offsets(json, p, err);
-    return tenon_json_skip(json, key, err);
+        return parse_offsets(json, p);
+    return tenon_json_skip(json, key, NULL) == TENON_OK;
 }
 
-static enum tenon_status parse_value(const struct tenon_model *model, struct tenon_json *json,
-                                     struct tenon_like_parsed *p, struct tenon_error *err)
+static bool parse_value(const struct tenon_model *model, struct tenon_json *json,
+                        struct tenon_like_parsed *p)
 {
     struct tenon_json_token token;
-    enum tenon_status st = tenon_json_next(json, &token, err);
 
-    if (st == TENON_OK && token.type == TENON_JSON_ARRAY) { /* read in lenient mode */
-        st = parse_dtype(model, json, p, err);
-        if (st == TENON_OK)
-            st = parse_shape(json, p, err);
-        return st == TENON_OK ? parse_offsets(json, p, err) : st;
+    if (tenon_json_next(json, &token, NULL) != TENON_OK)
+        return false;
+    if (token.type == TENON_JSON_ARRAY) /* read in lenient mode */
+        return parse_dtype(model, json, p) && parse_shape(json, p) && parse_offsets(json, p);
+    if (token.type != TENON_JSON_OBJECT)
+        return false;
+    for (;;) {
+        if (tenon_json_next(json, &token, NULL) != TENON_OK)
+            return false;
+        if (token.type != TENON_JSON_KEY)
+            return p->placed;
+        if (!parse_member(model, json, &token, p))
+            return false;
     }
-    while (st == TENON_OK) {
-        st = tenon_json_next(json, &token, err);
-        if (st != TENON_OK || token.type != TENON_JSON_KEY)
-            break;
-        st = parse_member(model, json, &token, p, err);
-    }
-    return st;
 }
 
 enum tenon_status tenon_like_parse(const struct tenon_model *model, const char *text, size_t len,
                                    struct tenon_like_parsed *out, struct tenon_error *err)
 {
     struct tenon_json json;
-    uint64_t end = 0;
-    enum tenon_status st;
 
     memset(&out->tensor, 0, sizeof(out->tensor));
-    memset(out->offsets, 0, sizeof(out->offsets));
     out->tensor.dims = out->dims;
+    out->placed = false;
     tenon_json_init(&json, text, len, TENON_JSON_MAX_DEPTH);
-    st = parse_value(model, &json, out, err);
-    if (st != TENON_OK)
-        return st;
-    if (!tenon_json_token_u64(&out->offsets[0], &out->begin) ||
-        !tenon_json_token_u64(&out->offsets[1], &end) || out->begin > end)
-        return tenon_like_fail_changed(err);
-    out->tensor.bytes = end - out->begin;
-    return TENON_OK;
+    return parse_value(model, &json, out) ? TENON_OK : tenon_like_fail_changed(err);
 }

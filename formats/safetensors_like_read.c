@@ -150,6 +150,21 @@ static size_t longest_member(const struct tenon_json_object *o)
     return longest;
 }
 
+/* Takes the metadata apart into pairs. */
+static enum tenon_status scan_metas(struct tenon_like *like, size_t len, struct tenon_error *err)
+{
+    struct tenon_json_object *o = &like->metas;
+    enum tenon_status st =
+        tenon_json_object_scan(o, like->meta_value, len, 0, TENON_JSON_MAX_DEPTH, NULL);
+    bool strings = true;
+
+    for (size_t i = 0; i < o->n; i++)
+        strings &= like->meta_value[o->members[i].value] == '"';
+    if (st == TENON_ERR_NO_MEMORY)
+        return tenon_fail_memory(err);
+    return st == TENON_OK && strings ? TENON_OK : tenon_like_fail_changed(err);
+}
+
 static enum tenon_status read_metas(struct reading *r, const struct tenon_like_item *item,
                                     struct tenon_error *err)
 {
@@ -166,8 +181,7 @@ static enum tenon_status read_metas(struct reading *r, const struct tenon_like_i
     memcpy(like->meta_value, item->text + item->value, len);
     like->null_metas = like->meta_value[0] != '{'; /* null, which the reference takes for none */
     if (!like->null_metas)
-        st = tenon_json_object_scan(&like->metas, like->meta_value, len, 0, TENON_JSON_MAX_DEPTH,
-                                    err);
+        st = scan_metas(like, len, err);
     if (st != TENON_OK)
         return st;
     longest = longest_member(&like->metas) + 1;
@@ -243,12 +257,10 @@ static enum tenon_status read_unknown(struct reading *r, const struct tenon_like
 {
     struct tenon_json json;
     struct tenon_json_token key;
-    enum tenon_status st;
 
     tenon_json_init(&json, item->text + item->key, item->key_end - item->key, 0);
-    st = tenon_json_expect(&json, TENON_JSON_STRING, "a key", &key, err);
-    if (st != TENON_OK)
-        return st;
+    if (tenon_json_expect(&json, TENON_JSON_STRING, "a key", &key, NULL) != TENON_OK)
+        return tenon_like_fail_changed(err);
     return tenon_json_token_is(&key, TENON_SAFETENSORS_META) ? read_metas(r, item, err)
                                                              : read_odd(r, item, &key, err);
 }
