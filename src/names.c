@@ -24,11 +24,16 @@ static uint64_t make_seed(const void *address)
     return seed;
 }
 
+/* The slot that a name gets when it is free. */
+static size_t first_slot(const struct tenon_names *names, struct tenon_str name)
+{
+    return (size_t)XXH3_64bits_withSeed(name.data, name.len, names->seed) & (names->n_slots - 1);
+}
+
 static size_t find_slot(const struct tenon_names *names, struct tenon_str name, const void *owner,
                         tenon_name_of_fn name_of)
 {
-    size_t mask = names->n_slots - 1;
-    size_t slot = (size_t)XXH3_64bits_withSeed(name.data, name.len, names->seed) & mask;
+    size_t mask = names->n_slots - 1, slot = first_slot(names, name);
 
     while (names->slots[slot] != 0) {
         struct tenon_str other = name_of(owner, names->slots[slot] - 1);
@@ -94,6 +99,24 @@ uint32_t tenon_names_find(const struct tenon_names *names, const char *name, siz
         return TENON_NO_INDEX;
     slot = find_slot(names, (struct tenon_str){name, len}, owner, name_of);
     return names->slots[slot] != 0 ? names->slots[slot] - 1 : TENON_NO_INDEX;
+}
+
+/* Those behind it that it stood in the way of move up, so that no search ends too early. */
+void tenon_names_remove(struct tenon_names *names, uint32_t i, const void *owner,
+                        tenon_name_of_fn name_of)
+{
+    size_t mask = names->n_slots - 1, gap = find_slot(names, name_of(owner, i), owner, name_of);
+
+    for (size_t at = (gap + 1) & mask; names->slots[at] != 0; at = (at + 1) & mask) {
+        size_t first = first_slot(names, name_of(owner, names->slots[at] - 1));
+
+        if (((at - first) & mask) < ((at - gap) & mask))
+            continue;
+        names->slots[gap] = names->slots[at];
+        gap = at;
+    }
+    names->slots[gap] = 0;
+    names->used--;
 }
 
 void tenon_names_release(struct tenon_names *names)

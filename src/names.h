@@ -28,6 +28,10 @@ uint32_t tenon_names_add(struct tenon_names *names, uint32_t i, const void *owne
 uint32_t tenon_names_find(const struct tenon_names *names, const char *name, size_t len,
                           const void *owner, tenon_name_of_fn name_of);
 
+/* Takes away number `i`, which was added and whose name must still be readable. */
+void tenon_names_remove(struct tenon_names *names, uint32_t i, const void *owner,
+                        tenon_name_of_fn name_of);
+
 void tenon_names_release(struct tenon_names *names);
 
 #endif

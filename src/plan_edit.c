@@ -5,9 +5,10 @@
 
 #include "fail.h"
 #include "meta_value.h"
+#include "plan_edit_names.h"
 #include "plan_like.h"
 #include "plan_mirror.h"
-#include "tenon/text.h"
+#include "sort.h"
 #include "text.h"
 
 static const char alignment_key[] = "general.alignment";
@@ -19,12 +20,19 @@ enum { DEFAULT_ALIGNMENT = 32, MOST_ALIGNMENT = 1 << 30 };
 /* Longer keys no loader of GGUF files takes. */
 enum { MOST_KEY_BYTES = 65535 };
 
+/* The pairs of a file: where each key stands, and which of them go away in the end. */
+struct keys {
+    struct tenon_names index;
+    uint32_t *gone; /* numbers */
+    size_t n_gone, room;
+};
+
 /* An edit that is being planned. */
 struct edit {
     const struct tenon_model *model;
     struct tenon_mirror mirror;
-    struct tenon_str *names; /* of each tensor, as it is called so far */
-    bool *dropped;
+    struct keys *keys; /* of each file of the mirror */
+    struct tenon_edit_names names;
     bool gguf, changed;
 };
 
@@ -44,17 +52,102 @@ static bool same(struct tenon_str a, struct tenon_str b)
 
 /* --- metadata --- */
 
+static struct tenon_str key_of(const void *owner, uint32_t i)
+{
+    const struct tenon_mirror_file *file = owner;
+
+    return file->metas[i].key;
+}
+
+/* Of two pairs of one key in a file, which it should not have, the first counts. */
+static enum tenon_status index_keys(struct edit *e, struct tenon_error *err)
+{
+    e->keys = tenon_mem_alloc(e->mirror.n_files, sizeof(*e->keys));
+    if (e->keys == NULL)
+        return tenon_fail_memory(err);
+    for (size_t f = 0; f < e->mirror.n_files; f++) {
+        const struct tenon_mirror_file *file = &e->mirror.files[f];
+
+        for (uint32_t i = 0; i < file->n_metas; i++)
+            if (tenon_names_add(&e->keys[f].index, i, file, key_of) == TENON_NO_INDEX)
+                return tenon_fail_memory(err);
+    }
+    return TENON_OK;
+}
+
+/* The pair of that key in file `f`, or NULL. */
+static struct tenon_meta_entry *find_in(const struct edit *e, size_t f, struct tenon_str key)
+{
+    const struct tenon_mirror_file *file = &e->mirror.files[f];
+    uint32_t i = tenon_names_find(&e->keys[f].index, key.data, key.len, file, key_of);
+
+    return i != TENON_NO_INDEX ? &file->metas[i] : NULL;
+}
+
+static enum tenon_status append_in(struct edit *e, size_t f, const struct tenon_meta_entry *entry,
+                                   struct tenon_error *err)
+{
+    struct tenon_mirror_file *file = &e->mirror.files[f];
+    uint32_t i = (uint32_t)file->n_metas;
+    enum tenon_status st = tenon_mirror_insert_meta(file, i, entry, err);
+
+    if (st == TENON_OK && tenon_names_add(&e->keys[f].index, i, file, key_of) == TENON_NO_INDEX)
+        st = tenon_fail_memory(err);
+    return st;
+}
+
+/* It is found no longer, but stays where it is until all edits are done: what stands behind it must
+ * not move each time. */
+static enum tenon_status remove_in(struct edit *e, size_t f, const struct tenon_meta_entry *entry,
+                                   struct tenon_error *err)
+{
+    const struct tenon_mirror_file *file = &e->mirror.files[f];
+    struct keys *keys = &e->keys[f];
+    uint32_t *gone = tenon_mem_grow(keys->gone, &keys->room, keys->n_gone, sizeof(*gone));
+    uint32_t i = (uint32_t)(entry - file->metas);
+
+    if (gone == NULL)
+        return tenon_fail_memory(err);
+    keys->gone = gone;
+    gone[keys->n_gone++] = i;
+    tenon_names_remove(&keys->index, i, file, key_of);
+    return TENON_OK;
+}
+
+static int compare_numbers(const void *owner, uint32_t a, uint32_t b)
+{
+    (void)owner;
+    return (a > b) - (a < b);
+}
+
+/* Closes the gaps. */
+static enum tenon_status drop_gone(struct edit *e, struct tenon_error *err)
+{
+    for (size_t f = 0; f < e->mirror.n_files; f++) {
+        struct tenon_mirror_file *file = &e->mirror.files[f];
+        struct keys *keys = &e->keys[f];
+        size_t kept = 0, next = 0;
+
+        if (!tenon_sort(keys->gone, keys->n_gone, NULL, compare_numbers))
+            return tenon_fail_memory(err);
+        for (size_t i = 0; i < file->n_metas; i++)
+            if (next < keys->n_gone && keys->gone[next] == i)
+                next++;
+            else
+                file->metas[kept++] = file->metas[i];
+        file->n_metas = kept;
+    }
+    return TENON_OK;
+}
+
 /* The first pair of that key in any file, or NULL. */
 static const struct tenon_meta_entry *find_entry(const struct edit *e, struct tenon_str key)
 {
-    for (size_t f = 0; f < e->mirror.n_files; f++) {
-        const struct tenon_mirror_file *file = &e->mirror.files[f];
-        size_t i = tenon_mirror_find_meta(file, key);
+    const struct tenon_meta_entry *found = NULL;
 
-        if (i < file->n_metas)
-            return &file->metas[i];
-    }
-    return NULL;
+    for (size_t f = 0; found == NULL && f < e->mirror.n_files; f++)
+        found = find_in(e, f, key);
+    return found;
 }
 
 /* Keys and texts of GGUF files are UTF-8, and keys have an end. What safetensors files hold, their
@@ -150,15 +243,14 @@ static enum tenon_status put_entry(struct edit *e, const struct tenon_meta_entry
     enum tenon_status st = everywhere ? set_alignment(e, entry, err) : TENON_OK;
 
     for (size_t f = 0; st == TENON_OK && f < e->mirror.n_files; f++) {
-        struct tenon_mirror_file *file = &e->mirror.files[f];
-        size_t i = tenon_mirror_find_meta(file, entry->key);
+        struct tenon_meta_entry *old = find_in(e, f, entry->key);
 
-        if (i < file->n_metas) {
-            e->changed = e->changed || !same_value(&file->metas[i], entry);
-            file->metas[i] = *entry;
+        if (old != NULL) {
+            e->changed = e->changed || !same_value(old, entry);
+            *old = *entry;
         } else if (everywhere || (is_new && f == 0)) {
             e->changed = true;
-            st = tenon_mirror_insert_meta(file, file->n_metas, entry, err);
+            st = append_in(e, f, entry, err);
         }
     }
     return st;
@@ -229,16 +321,15 @@ static enum tenon_status unset_key(struct edit *e, const struct tenon_edit *edit
         tenon_fail_hint(err, "'tenon meta' lists the keys of a model");
         return TENON_ERR_NOT_FOUND;
     }
-    for (size_t f = 0; f < e->mirror.n_files; f++) {
-        struct tenon_mirror_file *file = &e->mirror.files[f];
-        size_t i = tenon_mirror_find_meta(file, edit->name);
+    for (size_t f = 0; st == TENON_OK && f < e->mirror.n_files; f++) {
+        const struct tenon_meta_entry *entry = find_in(e, f, edit->name);
 
-        if (i < file->n_metas)
-            tenon_mirror_remove_meta(file, i);
+        if (entry != NULL)
+            st = remove_in(e, f, entry, err);
     }
     e->changed = true;
-    if (!e->gguf || !tenon_str_equal(edit->name, alignment_key))
-        return TENON_OK;
+    if (st != TENON_OK || !e->gguf || !tenon_str_equal(edit->name, alignment_key))
+        return st;
     e->mirror.alignment = DEFAULT_ALIGNMENT;
     return tenon_plan_add_note(e->mirror.plan, err, "every payload moves to a multiple of %d bytes",
                                DEFAULT_ALIGNMENT);
@@ -249,46 +340,37 @@ static enum tenon_status unset_key(struct edit *e, const struct tenon_edit *edit
 static enum tenon_status rename_tensor(struct edit *e, const struct tenon_edit *edit,
                                        struct tenon_error *err)
 {
-    size_t n = tenon_model_n_tensors(e->model), found = n;
+    uint32_t found;
 
     if (edit->value.len == 0)
         return fail_about(TENON_ERR_MISUSE, "tensor", edit->name, "its new name is empty", err);
     if (e->gguf && !tenon_utf8_valid(edit->value.data, edit->value.len))
         return fail_about(TENON_ERR_CANNOT_REPRESENT, "tensor", edit->value,
                           "its name is not valid UTF-8", err);
-    for (size_t i = 0; i < n; i++)
-        if (!e->dropped[i] && same(e->names[i], edit->name))
-            found = i;
-    if (found == n) {
+    found = tenon_edit_names_find(&e->names, edit->name);
+    if (found == TENON_NO_INDEX) {
         fail_about(TENON_ERR_NOT_FOUND, "tensor", edit->name, "no such tensor", err);
         tenon_fail_hint(err, "'tenon ls' lists the tensors of a model");
         return TENON_ERR_NOT_FOUND;
     }
     if (same(edit->name, edit->value))
         return TENON_OK;
-    for (size_t i = 0; i < n; i++)
-        if (!e->dropped[i] && same(e->names[i], edit->value))
-            return fail_about(TENON_ERR_NAME_CLASH, "tensor", edit->value,
-                              "the new name is taken already", err);
-    e->names[found] = edit->value;
+    if (tenon_edit_names_find(&e->names, edit->value) != TENON_NO_INDEX)
+        return fail_about(TENON_ERR_NAME_CLASH, "tensor", edit->value,
+                          "the new name is taken already", err);
     e->changed = true;
-    return TENON_OK;
+    return tenon_edit_names_change(&e->names, found, edit->name, edit->value, err);
 }
 
 static enum tenon_status drop_tensors(struct edit *e, const struct tenon_edit *edit,
                                       struct tenon_error *err)
 {
     const char *pattern = tenon_arena_text(&e->mirror.plan->arena, edit->name.data, edit->name.len);
-    size_t found = 0;
+    size_t found;
 
     if (pattern == NULL)
         return tenon_fail_memory(err);
-    for (size_t i = 0; i < tenon_model_n_tensors(e->model); i++) {
-        if (e->dropped[i] || !tenon_text_glob(pattern, e->names[i].data, e->names[i].len))
-            continue;
-        e->dropped[i] = true;
-        found++;
-    }
+    found = tenon_edit_names_drop(&e->names, pattern);
     if (found == 0)
         return fail_about(TENON_ERR_NOT_FOUND, "tensor", edit->name,
                           "no tensor's name fits this pattern", err);
@@ -317,19 +399,23 @@ static enum tenon_status apply(struct edit *e, const struct tenon_edit *edit,
 
 static enum tenon_status begin(struct edit *e, const char *target, struct tenon_error *err)
 {
-    size_t n = tenon_model_n_tensors(e->model);
     enum tenon_status st = tenon_mirror_init(&e->mirror, e->model, target, err);
 
-    if (st != TENON_OK)
-        return st;
     e->gguf = strcmp(tenon_model_format(e->model), "gguf") == 0;
-    e->names = tenon_mem_alloc(n, sizeof(*e->names));
-    e->dropped = tenon_mem_alloc(n, sizeof(*e->dropped));
-    if (e->names == NULL || e->dropped == NULL)
-        return tenon_fail_memory(err);
-    for (size_t i = 0; i < n; i++)
-        e->names[i] = tenon_model_tensor(e->model, i)->name;
-    return TENON_OK;
+    if (st == TENON_OK)
+        st = index_keys(e, err);
+    return st == TENON_OK ? tenon_edit_names_init(&e->names, e->model, err) : st;
+}
+
+static void release(struct edit *e)
+{
+    for (size_t f = 0; e->keys != NULL && f < e->mirror.n_files; f++) {
+        tenon_names_release(&e->keys[f].index);
+        tenon_mem_free(e->keys[f].gone);
+    }
+    tenon_mem_free(e->keys);
+    tenon_edit_names_release(&e->names);
+    tenon_mirror_release(&e->mirror);
 }
 
 static enum tenon_status add_tensor(struct edit *e, size_t i, struct tenon_error *err)
@@ -337,7 +423,7 @@ static enum tenon_status add_tensor(struct edit *e, size_t i, struct tenon_error
     const struct tenon_tensor *t = tenon_model_tensor(e->model, i);
     struct tenon_plan_source source = {.model = e->model, .tensor = t, .n_rows = UINT64_MAX};
     struct tenon_plan_tensor out = {
-        .name = e->names[i],
+        .name = tenon_edit_names_of(&e->names, i),
         .dtype = (enum tenon_dtype)t->dtype,
         .dtype_raw = t->dtype_raw,
         .n_dims = t->n_dims,
@@ -353,13 +439,17 @@ static enum tenon_status add_tensor(struct edit *e, size_t i, struct tenon_error
 static enum tenon_status write_all(struct edit *e, struct tenon_error *err)
 {
     size_t n = tenon_model_n_tensors(e->model);
-    enum tenon_status st;
+    enum tenon_status st = drop_gone(e, err);
 
     for (size_t i = 0; i < n; i++)
-        e->mirror.files[tenon_model_tensor(e->model, i)->file].n_tensors += !e->dropped[i];
-    st = tenon_mirror_add_files(&e->mirror, err);
+        e->mirror.files[tenon_model_tensor(e->model, i)->file].n_tensors +=
+            !tenon_edit_names_dropped(&e->names, i);
+    if (st == TENON_OK)
+        st = tenon_edit_names_end(&e->names, err);
+    if (st == TENON_OK)
+        st = tenon_mirror_add_files(&e->mirror, err);
     for (size_t i = 0; st == TENON_OK && i < n; i++)
-        if (!e->dropped[i])
+        if (!tenon_edit_names_dropped(&e->names, i))
             st = add_tensor(e, i, err);
     e->mirror.plan->empty = !e->changed;
     return st;
@@ -380,8 +470,6 @@ enum tenon_status tenon_plan_edit(const struct tenon_model *model, const char *t
         *out_plan = e.mirror.plan;
         e.mirror.plan = NULL;
     }
-    tenon_mem_free(e.names);
-    tenon_mem_free(e.dropped);
-    tenon_mirror_release(&e.mirror);
+    release(&e);
     return st;
 }

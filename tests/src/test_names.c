@@ -55,6 +55,27 @@ START_TEST(a_second_name_gives_the_first_number)
 }
 END_TEST
 
+/* Every third goes, and comes back under the number of another of the same name. */
+START_TEST(what_is_removed_is_not_found_and_the_others_are)
+{
+    struct tenon_names names = {0};
+
+    for (uint32_t i = 0; i < MOST; i++)
+        tenon_names_add(&names, i, &list, name_of);
+    for (uint32_t i = 0; i < MOST; i += 3)
+        tenon_names_remove(&names, i, &list, name_of);
+    ck_assert_uint_eq(names.used, MOST - MOST / 3);
+    for (uint32_t i = 0; i < MOST; i++)
+        ck_assert_uint_eq(
+            tenon_names_find(&names, list.text[i], strlen(list.text[i]), &list, name_of),
+            i % 3 == 0 ? TENON_NO_INDEX : i);
+    strcpy(list.text[3], "n0");
+    ck_assert_uint_eq(tenon_names_add(&names, 3, &list, name_of), 3);
+    ck_assert_uint_eq(tenon_names_find(&names, "n0", 2, &list, name_of), 3);
+    tenon_names_release(&names);
+}
+END_TEST
+
 START_TEST(two_indexes_have_different_seeds)
 {
     struct tenon_names a = {0}, b = {0};
@@ -93,6 +114,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, NULL);
     tcase_add_test(tests, every_name_is_found_and_no_other);
     tcase_add_test(tests, a_second_name_gives_the_first_number);
+    tcase_add_test(tests, what_is_removed_is_not_found_and_the_others_are);
     tcase_add_test(tests, two_indexes_have_different_seeds);
     tcase_add_test(tests, running_out_of_memory_keeps_what_was_there);
     suite_add_tcase(suite, tests);

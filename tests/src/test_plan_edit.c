@@ -268,6 +268,54 @@ START_TEST(edits_follow_each_other)
 }
 END_TEST
 
+/* Two names change places, and a pattern fits what is called so now. */
+START_TEST(a_name_that_was_given_up_can_be_given_again)
+{
+    struct tenon_edit edits[] = {
+        {TENON_EDIT_RENAME, text("a.x"), text("t"), text("")},
+        {TENON_EDIT_RENAME, text("b"), text("a.x"), text("")},
+        {TENON_EDIT_RENAME, text("t"), text("b"), text("")},
+        {TENON_EDIT_RENAME, text("a.y"), text("t"), text("")},
+        {TENON_EDIT_DROP, text("a.*"), text(""), text("")},
+        {TENON_EDIT_RENAME, text("t"), text("a.x"), text("")},
+    };
+    struct tenon_edit_options options = {edits, sizeof(edits) / sizeof(edits[0])};
+
+    open_gguf();
+    ck_ok(tenon_plan_edit(model, "out", &options, &plan, &err), err);
+    ck_assert_str_eq(plan_tensors(plan), "b:F32=a.x a.x:F32=a.y");
+    options.n_edits = 1;
+    edits[0] = (struct tenon_edit){TENON_EDIT_RENAME, text("t"), text("u"), text("")};
+    tenon_plan_free(plan);
+    plan = NULL;
+    ck_fails(tenon_plan_edit(model, "out", &options, &plan, &err), TENON_ERR_NOT_FOUND, err);
+    ck_assert_str_eq(err.subject, "t");
+}
+END_TEST
+
+START_TEST(a_key_that_went_away_and_comes_back_comes_last)
+{
+    struct tenon_edit edits[] = {
+        {TENON_EDIT_UNSET, text("none.number"), text(""), text("")},
+        {TENON_EDIT_SET, text("none.new"), text("1"), text("u8")},
+        {TENON_EDIT_SET, text("none.number"), text("8"), text("u8")},
+        {TENON_EDIT_UNSET, text("none.new"), text(""), text("")},
+        {TENON_EDIT_SET, text("none.number"), text("9"), text("")},
+    };
+    struct tenon_edit_options options = {edits, sizeof(edits) / sizeof(edits[0])};
+    const struct tenon_plan_file *file;
+
+    open_gguf();
+    ck_ok(tenon_plan_edit(model, "out", &options, &plan, &err), err);
+    file = tenon_plan_file(plan, 0);
+    ck_assert_uint_eq(file->n_metas, 4);
+    ck_assert_str_eq(file->metas[3].key.data, "none.number");
+    ck_assert_int_eq(file->metas[3].type, TENON_META_U8);
+    ck_assert_uint_eq(file->metas[3].value.as.u64, 9);
+    ck_assert_str_eq(file->metas[1].key.data, "none.bytes");
+}
+END_TEST
+
 START_TEST(safetensors_metadata_is_text_and_types_are_part_of_the_key)
 {
     open_safetensors();
@@ -314,6 +362,8 @@ int main(void)
     tcase_add_test(tc, keys_and_tensors_go_away);
     tcase_add_test(tc, a_tensor_gets_another_name_unless_it_is_taken);
     tcase_add_test(tc, edits_follow_each_other);
+    tcase_add_test(tc, a_name_that_was_given_up_can_be_given_again);
+    tcase_add_test(tc, a_key_that_went_away_and_comes_back_comes_last);
     tcase_add_test(tc, safetensors_metadata_is_text_and_types_are_part_of_the_key);
     tcase_add_test(tc, the_plan_survives_every_failed_allocation);
     suite_add_tcase(suite, tc);
