@@ -161,13 +161,11 @@ static enum tenon_status read_counts(struct tenon_gguf *g, struct tenon_error *e
     return st;
 }
 
-/* The buffer stops moving: from now on names and values are pointers into it. */
-static enum tenon_status keep_buffer(struct tenon_gguf *g, struct tenon_error *err)
+/* The pairs stop moving: from now on keys and values are pointers into their buffer. */
+static enum tenon_status keep_pairs(struct tenon_gguf *g, struct tenon_error *err)
 {
-    unsigned char *buf;
+    unsigned char *buf = tenon_cursor_take(&g->cursor);
 
-    g->end = tenon_cursor_offset(&g->cursor);
-    buf = tenon_cursor_take(&g->cursor);
     if (buf == NULL)
         return tenon_fail_memory(err);
     g->buf = buf;
@@ -222,7 +220,7 @@ static enum tenon_status place_data(struct tenon_gguf *g, struct tenon_error *er
     if (st != TENON_OK)
         return st;
     g->data_start = g->end;
-    if (g->n_records != 0 && !tenon_u64_align(&g->data_start, g->end, g->alignment))
+    if (g->declared_tensors != 0 && !tenon_u64_align(&g->data_start, g->end, g->alignment))
         return tenon_fail(err, TENON_ERR_CORRUPT, g->end,
                           "the payloads would begin beyond 64 bits");
     file->header_bytes = g->data_start;
@@ -232,7 +230,7 @@ static enum tenon_status place_data(struct tenon_gguf *g, struct tenon_error *er
     return TENON_OK;
 }
 
-/* Reads from the first byte to the last of the header, and keeps it. */
+/* Reads from the first byte to the last of the header, and keeps its pairs. */
 static enum tenon_status read_header(struct tenon_gguf *g, struct tenon_error *err)
 {
     enum tenon_status st = read_version(g, err);
@@ -242,9 +240,9 @@ static enum tenon_status read_header(struct tenon_gguf *g, struct tenon_error *e
     if (st == TENON_OK)
         st = tenon_gguf_read_pairs(g, err);
     if (st == TENON_OK)
-        st = tenon_gguf_read_records(g, err);
+        st = keep_pairs(g, err);
     if (st == TENON_OK)
-        st = keep_buffer(g, err);
+        st = tenon_gguf_pass_records(g, err);
     if (st == TENON_OK)
         st = place_data(g, err);
     return st;
@@ -297,9 +295,10 @@ enum tenon_status tenon_gguf_read_file(struct tenon_model *model, uint32_t file,
                                        tenon_gguf_split_fn check, void *user,
                                        struct tenon_error *err)
 {
-    struct tenon_gguf g = {
-        .model = model, .file = file, .limits = &tenon_model_options(model)->limits};
-    size_t first_tensor = tenon_model_n_tensors(model);
+    struct tenon_gguf g = {.model = model,
+                           .file = file,
+                           .limits = &tenon_model_options(model)->limits,
+                           .first_tensor = tenon_model_n_tensors(model)};
     struct tenon_gguf_split split;
     enum tenon_status st;
 
@@ -314,11 +313,10 @@ enum tenon_status tenon_gguf_read_file(struct tenon_model *model, uint32_t file,
     if (st == TENON_OK)
         st = tenon_gguf_add_tensors(&g, err);
     if (st == TENON_OK)
-        st = tenon_gguf_check_layout(&g, first_tensor, err);
+        st = tenon_gguf_check_layout(&g, err);
     if (st == TENON_OK && file == 0)
         st = tenon_gguf_read_hparams(model, err);
     tenon_mem_free(g.pairs);
-    tenon_mem_free(g.records);
     tenon_cursor_release(&g.cursor);
     return st;
 }

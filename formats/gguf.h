@@ -36,7 +36,7 @@ struct tenon_gguf_pair {
     uint8_t type, item; /* enum tenon_meta_type */
 };
 
-/* One tensor record as it stands in the buffer. */
+/* One tensor record as it stands at the cursor, valid until the next one is read. */
 struct tenon_gguf_record {
     uint64_t offset;
     uint64_t name_off; /* of the name's bytes, behind their length */
@@ -71,9 +71,10 @@ struct tenon_gguf {
     uint64_t declared_pairs, declared_tensors;
     struct tenon_gguf_pair *pairs;
     size_t n_pairs, pair_room;
-    struct tenon_gguf_record *records;
-    size_t n_records, record_room;
-    const unsigned char *buf; /* once everything is read: the header, owned by the model */
+    const unsigned char *buf; /* once the pairs are read: the header up to there, owned by the
+                               * model */
+    size_t first_tensor;      /* of this file in the model */
+    uint64_t records_off;     /* where the tensor records begin */
     uint64_t end;             /* of the tensor records */
     uint64_t alignment;
     uint64_t data_start;
@@ -89,7 +90,7 @@ enum tenon_status tenon_gguf_read_file(struct tenon_model *model, uint32_t file,
                                        tenon_gguf_split_fn check, void *user,
                                        struct tenon_error *err);
 
-/* The bytes at `off`, which the cursor has passed; `buf` must be set. */
+/* The bytes of the pairs at `off`; `buf` must be set. */
 static inline const unsigned char *tenon_gguf_at(const struct tenon_gguf *g, uint64_t off)
 {
     return g->buf + off;
@@ -134,13 +135,13 @@ const struct tenon_gguf_pair *tenon_gguf_find(const struct tenon_gguf *g, const 
 struct tenon_meta_value tenon_gguf_value(const struct tenon_gguf *g,
                                          const struct tenon_gguf_pair *pair);
 
-/* gguf_tensors.c: reads the records; hands them to the model, once data_start is known. */
-enum tenon_status tenon_gguf_read_records(struct tenon_gguf *g, struct tenon_error *err);
+/* gguf_tensors.c: passes over the records, to learn whether and where they end; reads them again
+ * and hands them to the model, once data_start is known. None is kept in between. */
+enum tenon_status tenon_gguf_pass_records(struct tenon_gguf *g, struct tenon_error *err);
 enum tenon_status tenon_gguf_add_tensors(struct tenon_gguf *g, struct tenon_error *err);
 
 /* gguf_layout.c: what surrounds the payloads: padding, trailing bytes. */
-enum tenon_status tenon_gguf_check_layout(struct tenon_gguf *g, size_t first_tensor,
-                                          struct tenon_error *err);
+enum tenon_status tenon_gguf_check_layout(struct tenon_gguf *g, struct tenon_error *err);
 
 /* gguf_hparams.c: fills in hyper-parameters and tokenizer facts from the model's metadata. */
 enum tenon_status tenon_gguf_read_hparams(struct tenon_model *model, struct tenon_error *err);

@@ -57,9 +57,9 @@ static uint64_t find_next(const uint64_t *offsets, size_t n, uint64_t off, uint6
 
 /* Payloads of unknown types reach to the next one, or to the end of the file: padding included,
  * but nothing is guessed. */
-static enum tenon_status derive_sizes(struct tenon_gguf *g, size_t first, struct tenon_error *err)
+static enum tenon_status derive_sizes(struct tenon_gguf *g, struct tenon_error *err)
 {
-    size_t n = tenon_model_n_tensors(g->model) - first;
+    size_t first = g->first_tensor, n = tenon_model_n_tensors(g->model) - first;
     uint64_t end = tenon_source_size(g->cursor.source);
     uint64_t *offsets = tenon_mem_alloc(n, sizeof(*offsets));
 
@@ -101,7 +101,7 @@ static enum tenon_status check_tail(struct tenon_gguf *g, uint64_t end, uint64_t
     bool tight = false, aligned = false;
     enum tenon_status st;
 
-    if (size < padded && g->n_records != 0)
+    if (size < padded && g->declared_tensors != 0)
         return tenon_gguf_find_fault(g, err, "final_padding_missing", size < end ? size : end,
                                      nothing, "%" PRIu64 " bytes of padding are missing at the end",
                                      padded - size);
@@ -124,11 +124,11 @@ static enum tenon_status check_tail(struct tenon_gguf *g, uint64_t end, uint64_t
 }
 
 /* The end of the last payload; false when one has no known size or reaches beyond 64 bits. */
-static bool find_end(const struct tenon_gguf *g, size_t first, uint64_t *out)
+static bool find_end(const struct tenon_gguf *g, uint64_t *out)
 {
     uint64_t reach = g->data_start;
 
-    for (size_t i = first; i < tenon_model_n_tensors(g->model); i++) {
+    for (size_t i = g->first_tensor; i < tenon_model_n_tensors(g->model); i++) {
         const struct tenon_tensor *t = tenon_model_tensor(g->model, i);
         uint64_t end;
 
@@ -142,19 +142,17 @@ static bool find_end(const struct tenon_gguf *g, size_t first, uint64_t *out)
     return true;
 }
 
-enum tenon_status tenon_gguf_check_layout(struct tenon_gguf *g, size_t first_tensor,
-                                          struct tenon_error *err)
+enum tenon_status tenon_gguf_check_layout(struct tenon_gguf *g, struct tenon_error *err)
 {
     enum tenon_status st = check_padding(g, err);
     bool unknown = false;
     uint64_t end, padded;
 
-    for (size_t i = first_tensor; i < tenon_model_n_tensors(g->model); i++)
+    for (size_t i = g->first_tensor; i < tenon_model_n_tensors(g->model); i++)
         unknown |= (tenon_model_tensor(g->model, i)->flags & TENON_TENSOR_SIZE_UNKNOWN) != 0;
     if (st == TENON_OK && unknown)
-        return derive_sizes(g, first_tensor, err);
-    if (st == TENON_OK && find_end(g, first_tensor, &end) &&
-        tenon_u64_align(&padded, end, g->alignment))
+        return derive_sizes(g, err);
+    if (st == TENON_OK && find_end(g, &end) && tenon_u64_align(&padded, end, g->alignment))
         st = check_tail(g, end, padded, err);
     return st;
 }

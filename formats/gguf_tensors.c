@@ -45,34 +45,31 @@ static enum tenon_status read_record(struct tenon_gguf *g, struct tenon_gguf_rec
     return st;
 }
 
-enum tenon_status tenon_gguf_read_records(struct tenon_gguf *g, struct tenon_error *err)
+enum tenon_status tenon_gguf_pass_records(struct tenon_gguf *g, struct tenon_error *err)
 {
+    struct tenon_gguf_record record = {0};
     enum tenon_status st = TENON_OK;
 
+    g->records_off = tenon_cursor_offset(&g->cursor);
     for (uint64_t i = 0; st == TENON_OK && i < g->declared_tensors; i++) {
-        struct tenon_gguf_record *grown =
-            tenon_mem_grow(g->records, &g->record_room, g->n_records, sizeof(*grown));
-
-        if (grown == NULL)
-            return tenon_fail_memory(err);
-        g->records = grown;
-        st = read_record(g, &g->records[g->n_records], err);
-        if (st == TENON_OK)
-            g->n_records++;
+        tenon_cursor_forget(&g->cursor);
+        st = read_record(g, &record, err);
     }
+    g->end = tenon_cursor_offset(&g->cursor);
     return st;
 }
 
 static struct tenon_str record_name(const struct tenon_gguf *g, const struct tenon_gguf_record *r)
 {
-    return (struct tenon_str){(const char *)tenon_gguf_at(g, r->name_off), (size_t)r->name_len};
+    return (struct tenon_str){(const char *)tenon_cursor_at(&g->cursor, r->name_off),
+                              (size_t)r->name_len};
 }
 
 /* Dims stand innermost first; ours is the outermost. */
 static void load_dims(const struct tenon_gguf *g, const struct tenon_gguf_record *r,
                       uint64_t dims[TENON_GGUF_MAX_DIMS])
 {
-    const unsigned char *p = tenon_gguf_at(g, r->dims_off);
+    const unsigned char *p = tenon_cursor_at(&g->cursor, r->dims_off);
 
     for (uint32_t i = 0; i < r->n_dims; i++) {
         dims[r->n_dims - 1 - i] = g->length_bytes == 4 ? tenon_load_u32(p, g->cursor.swapped)
@@ -159,12 +156,12 @@ static enum tenon_status add_tensor(struct tenon_gguf *g, const struct tenon_ggu
     return tenon_model_add_tensor(g->model, &t, err);
 }
 
-/* Compares a payload's place with where the loader expects it. Each departure counts once: what
- * follows is measured from the new place. */
-static void follow_layout(const struct tenon_gguf *g, size_t i, uint64_t bytes, bool sized,
-                          struct expectation *e)
+/* Compares the place of tensor `i` of the file with where the loader expects it. Each departure
+ * counts once: what follows is measured from the new place. */
+static void follow_layout(const struct tenon_gguf *g, size_t i, struct expectation *e)
 {
-    uint64_t off = g->records[i].data_off, end;
+    const struct tenon_tensor *t = tenon_model_tensor(g->model, g->first_tensor + i);
+    uint64_t off = t->offset - g->data_start, end;
 
     if (e->known && off > e->data_off && e->n_gaps++ == 0) {
         e->first_gap = i;
@@ -172,7 +169,7 @@ static void follow_layout(const struct tenon_gguf *g, size_t i, uint64_t bytes, 
     }
     if (e->known && off < e->data_off && e->n_steps_back++ == 0)
         e->first_back = i;
-    e->known = sized && tenon_u64_add(&end, off, bytes) &&
+    e->known = (t->flags & TENON_TENSOR_SIZE_UNKNOWN) == 0 && tenon_u64_add(&end, off, t->bytes) &&
                tenon_u64_align(&e->data_off, end, g->alignment);
 }
 
@@ -180,18 +177,18 @@ static enum tenon_status report_layout(struct tenon_gguf *g, const struct expect
                                        struct tenon_error *err)
 {
     enum tenon_status st = TENON_OK;
-    const struct tenon_gguf_record *r;
+    const struct tenon_tensor *t;
 
     if (e->n_gaps != 0) {
-        r = &g->records[e->first_gap];
-        st = tenon_gguf_find_fault(g, err, "gap", r->offset, record_name(g, r),
+        t = tenon_model_tensor(g->model, g->first_tensor + e->first_gap);
+        st = tenon_gguf_find_fault(g, err, "gap", t->record_offset, t->name,
                                    "%" PRIu64 " unused bytes before it, and %" PRIu64
                                    " more such gaps: the loader takes none",
                                    e->gap_bytes, e->n_gaps - 1);
     }
     if (st == TENON_OK && e->n_steps_back != 0) {
-        r = &g->records[e->first_back];
-        st = tenon_gguf_find_fault(g, err, "out_of_order", r->offset, record_name(g, r),
+        t = tenon_model_tensor(g->model, g->first_tensor + e->first_back);
+        st = tenon_gguf_find_fault(g, err, "out_of_order", t->record_offset, t->name,
                                    "lies before the end of the tensor listed before it (%" PRIu64
                                    " in all): the loader takes tensors in order only",
                                    e->n_steps_back);
@@ -202,18 +199,22 @@ static enum tenon_status report_layout(struct tenon_gguf *g, const struct expect
 enum tenon_status tenon_gguf_add_tensors(struct tenon_gguf *g, struct tenon_error *err)
 {
     struct expectation e = {.known = true};
+    struct tenon_gguf_record record = {0};
     enum tenon_status st = TENON_OK;
 
-    for (size_t i = 0; st == TENON_OK && i < g->n_records; i++) {
-        const struct tenon_tensor *t;
-
-        st = check_record(g, &g->records[i], err);
+    tenon_cursor_rewind(&g->cursor, g->records_off);
+    for (size_t i = 0; st == TENON_OK && i < g->declared_tensors; i++) {
+        tenon_cursor_forget(&g->cursor);
+        st = read_record(g, &record, err);
         if (st == TENON_OK)
-            st = add_tensor(g, &g->records[i], err);
-        if (st != TENON_OK)
-            break;
-        t = tenon_model_tensor(g->model, tenon_model_n_tensors(g->model) - 1);
-        follow_layout(g, i, t->bytes, (t->flags & TENON_TENSOR_SIZE_UNKNOWN) == 0, &e);
+            st = check_record(g, &record, err);
+        if (st == TENON_OK)
+            st = add_tensor(g, &record, err);
+        if (st == TENON_OK)
+            follow_layout(g, i, &e);
     }
+    if (st == TENON_OK && tenon_cursor_offset(&g->cursor) != g->end)
+        st = tenon_fail(err, TENON_ERR_MISMATCH, g->records_off,
+                        "the file changed while its header was read");
     return st == TENON_OK ? report_layout(g, &e, err) : st;
 }

@@ -38,12 +38,14 @@ static void append(struct message *m, const char *format, ...)
 /* Bytes of names that a list in a message has. */
 #define LIST_BYTES 160
 
-/* A number of things, and the names of the first of them. */
+/* A number of things, and the names of the first of them: of the very first as much as a message
+ * has room for. */
 struct tally {
     size_t n, listed;
     char names[LIST_BYTES];
     size_t used;
-    struct tenon_str first;
+    char first[TENON_ERROR_TEXT_BYTES];
+    size_t first_len;
 };
 
 static void count(struct tally *tally, struct tenon_str name)
@@ -51,8 +53,10 @@ static void count(struct tally *tally, struct tenon_str name)
     size_t room = sizeof(tally->names) - tally->used;
     int n;
 
-    if (tally->n++ == 0)
-        tally->first = name;
+    if (tally->n++ == 0) {
+        tally->first_len = name.len < sizeof(tally->first) ? name.len : sizeof(tally->first);
+        memcpy(tally->first, name.data, tally->first_len);
+    }
     if (tally->listed + 1 != tally->n)
         return; /* an earlier one did not fit */
     n = snprintf(tally->names + tally->used, room, "%s'%.*s'", tally->n > 1 ? ", " : "",
@@ -182,7 +186,7 @@ static enum tenon_status fail_missing(const struct set *set, struct tenon_error 
         append_names(&m, &set->bad);
     }
     tenon_fail(err, TENON_ERR_NOT_FOUND, TENON_NO_OFFSET, "%s", m.text);
-    tenon_fail_subject(err, "file", set->missing.first.data, set->missing.first.len);
+    tenon_fail_subject(err, "file", set->missing.first, set->missing.first_len);
     tenon_fail_path(err, set->index_path);
     tenon_fail_hint(err, set->index != NULL
                              ? "fetch the missing files, or fix the index if it is a stale one"
@@ -214,9 +218,9 @@ static enum tenon_status report_tally(const struct set *set, const char *code,
     if (tally->n == 0)
         return TENON_OK;
     append_names(&m, tally);
-    return tenon_model_find_fault(set->model, code, TENON_NO_INDEX, TENON_NO_OFFSET,
-                                  tally->first.data, tally->first.len, "%zu tensor%s %s: %s",
-                                  tally->n, tally->n == 1 ? "" : "s", what, m.text);
+    return tenon_model_find_fault(set->model, code, TENON_NO_INDEX, TENON_NO_OFFSET, tally->first,
+                                  tally->first_len, "%zu tensor%s %s: %s", tally->n,
+                                  tally->n == 1 ? "" : "s", what, m.text);
 }
 
 static uint64_t sum_bytes(const struct tenon_model *model)
@@ -260,7 +264,7 @@ static enum tenon_status report_missing(const struct set *set)
            set->missing.n == 1 ? "is" : "are");
     append_names(&m, &set->missing);
     return tenon_model_find_fault(set->model, "shards_missing", TENON_NO_INDEX, TENON_NO_OFFSET,
-                                  set->missing.first.data, set->missing.first.len, "%s", m.text);
+                                  set->missing.first, set->missing.first_len, "%s", m.text);
 }
 
 static enum tenon_status report_index(const struct set *set)

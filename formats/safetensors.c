@@ -22,10 +22,6 @@
 #include "probe.h"
 #include "safetensors_write.h"
 
-/* The shortest entry there can be, with its comma, in the usual form and as an array. */
-#define SHORTEST_ENTRY       (sizeof("\"\":{\"dtype\":\"\",\"shape\":[],\"data_offsets\":[0,0]},") - 1)
-#define SHORTEST_ARRAY_ENTRY (sizeof("\"\":[\"\",[],[0,0]],") - 1)
-
 /* A header that starts with an object holding something that looks like a key, or nothing. */
 static bool looks_like_header(const unsigned char *text, size_t n)
 {
@@ -84,14 +80,13 @@ static enum tenon_status check_length(const struct tenon_model *model, uint64_t 
     return TENON_OK;
 }
 
-/* Reads length and header into memory of the model. */
+/* Reads length and header. */
 static enum tenon_status load_header(struct tenon_safetensors_reader *r, struct tenon_error *err)
 {
     const struct tenon_source *source = tenon_model_source(r->model, r->file);
     uint64_t size = tenon_source_size(source), n;
     unsigned char prefix[TENON_SAFETENSORS_PREFIX];
     enum tenon_status st;
-    char *header;
 
     if (size < TENON_SAFETENSORS_PREFIX)
         return tenon_fail(err, TENON_ERR_TRUNCATED, size,
@@ -104,37 +99,70 @@ static enum tenon_status load_header(struct tenon_safetensors_reader *r, struct 
     st = check_length(r->model, n, size, err);
     if (st != TENON_OK)
         return st;
-    header = tenon_mem_resize(NULL, (size_t)n, 1);
-    if (header == NULL)
+    if (!tenon_scroll_new(&r->header, (size_t)n))
         return tenon_fail_memory(err);
-    st = tenon_source_read(source, TENON_SAFETENSORS_PREFIX, header, (size_t)n, err);
-    if (st != TENON_OK) {
-        tenon_mem_free(header);
-        return st;
-    }
-    r->header = header;
-    r->header_len = (size_t)n;
     r->data_start = TENON_SAFETENSORS_PREFIX + n; /* at most the file's size */
     r->data_bytes = size - r->data_start;
-    return tenon_model_own(r->model, header, err);
+    st = tenon_source_read(source, TENON_SAFETENSORS_PREFIX, r->header.data, (size_t)n, err);
+    r->starts_with_brace = st == TENON_OK && (n == 0 || r->header.data[0] == '{');
+    return st;
+}
+
+size_t tenon_safetensors_n_entries(const struct tenon_safetensors_reader *r)
+{
+    size_t kept = tenon_model_n_tensors(r->model) - r->first_tensor;
+
+    return kept + r->n_passed; /* cannot overflow: each has its bytes in the header */
+}
+
+struct tenon_safetensors_span tenon_safetensors_entry(const struct tenon_safetensors_reader *r,
+                                                      size_t i)
+{
+    size_t n = tenon_model_n_tensors(r->model) - r->first_tensor;
+    const struct tenon_tensor *t;
+
+    if (i >= n)
+        return r->passed[i - n];
+    t = tenon_model_tensor(r->model, r->first_tensor + i);
+    return (struct tenon_safetensors_span){.begin = t->offset - r->data_start,
+                                           .end = t->offset - r->data_start + t->bytes,
+                                           .name = t->name,
+                                           .offset = t->record_offset};
+}
+
+/* The name of the entry whose key stands at `offset`. Once a tally. */
+static struct tenon_str find_name(const struct tenon_safetensors_reader *r, uint64_t offset)
+{
+    size_t n = tenon_safetensors_n_entries(r);
+
+    for (size_t i = 0; i < n; i++) {
+        struct tenon_safetensors_span span = tenon_safetensors_entry(r, i);
+
+        if (span.offset == offset)
+            return span.name;
+    }
+    return (struct tenon_str){"", 0};
 }
 
 /* Records one finding for all entries of a tally. */
 static enum tenon_status report_tally(const struct tenon_safetensors_reader *r, const char *code,
                                       const struct tenon_safetensors_tally *tally, const char *what)
 {
+    struct tenon_str name;
+
     if (tally->n == 0)
         return TENON_OK;
-    return tenon_model_find_fault(r->model, code, r->file, tally->offset, tally->name.data,
-                                  tally->name.len, "%llu of %zu tensors %s",
-                                  (unsigned long long)tally->n, r->n_spans, what);
+    name = find_name(r, tally->offset);
+    return tenon_model_find_fault(r->model, code, r->file, tally->offset, name.data, name.len,
+                                  "%llu of %zu tensors %s", (unsigned long long)tally->n,
+                                  tenon_safetensors_n_entries(r), what);
 }
 
 static enum tenon_status report_findings(const struct tenon_safetensors_reader *r)
 {
     enum tenon_status st = TENON_OK;
 
-    if (r->header_len != 0 && r->header[0] != '{')
+    if (!r->starts_with_brace)
         st = tenon_model_find_fault(r->model, "header_not_at_brace", r->file,
                                     TENON_SAFETENSORS_PREFIX, NULL, 0,
                                     "white space stands before the header's opening brace");
@@ -162,13 +190,6 @@ static enum tenon_status report_findings(const struct tenon_safetensors_reader *
     return st;
 }
 
-static bool make_span_room(struct tenon_safetensors_reader *r)
-{
-    r->span_room = r->header_len / (r->lenient ? SHORTEST_ARRAY_ENTRY : SHORTEST_ENTRY) + 1;
-    r->spans = tenon_mem_alloc(r->span_room, sizeof(*r->spans));
-    return r->spans != NULL;
-}
-
 enum tenon_status tenon_safetensors_read(struct tenon_model *model, uint32_t file,
                                          tenon_safetensors_keep_fn keep, void *user,
                                          struct tenon_error *err)
@@ -178,23 +199,23 @@ enum tenon_status tenon_safetensors_read(struct tenon_model *model, uint32_t fil
     enum tenon_status st;
 
     r.lenient = tenon_model_options(model)->lenient;
+    r.first_tensor = tenon_model_n_tensors(model);
     info->format = tenon_format_safetensors.info.name;
     st = load_header(&r, err);
-    if (st != TENON_OK)
-        return st;
-    info->header_bytes = r.data_start;
-    if (!make_span_room(&r))
-        return tenon_fail_memory(err);
-    if (r.lenient)
+    if (st == TENON_OK)
+        info->header_bytes = r.data_start;
+    if (st == TENON_OK && r.lenient)
         st = tenon_safetensors_supersede(&r, err);
     if (st == TENON_OK)
         st = tenon_safetensors_parse(&r, err);
+    tenon_scroll_release(&r.header);
     if (st == TENON_OK)
         st = tenon_safetensors_cover(&r, err);
     if (st == TENON_OK && report_findings(&r) != TENON_OK)
         st = tenon_fail_memory(err);
     tenon_mem_free(r.superseded);
-    tenon_mem_free(r.spans);
+    tenon_mem_free(r.passed);
+    tenon_arena_release(&r.arena);
     return st;
 }
 

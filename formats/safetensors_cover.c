@@ -1,61 +1,67 @@
 /* Do the payloads of a safetensors file cover its data exactly? */
-#include <stdlib.h>
 #include <string.h>
 
 #include "fail.h"
+#include "order.h"
 #include "safetensors_private.h"
 
-static int compare_spans(const void *a, const void *b)
-{
-    const struct tenon_safetensors_span *x = a, *y = b;
+/* The entries in the order of their payloads. */
+struct cover {
+    struct tenon_safetensors_reader *r;
+    const uint32_t *order; /* NULL: as they are numbered */
+    size_t n;
+};
 
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    if (x->end != y->end)
-        return x->end < y->end ? -1 : 1;
-    return x->name_pos < y->name_pos ? -1 : x->name_pos > y->name_pos;
+static struct tenon_safetensors_span span_at(const struct cover *c, size_t i)
+{
+    return tenon_safetensors_entry(c->r, c->order != NULL ? c->order[i] : i);
 }
 
-static bool is_sorted(const struct tenon_safetensors_reader *r)
+/* A tenon_order_fn. */
+static int compare_spans(const void *owner, uint32_t a, uint32_t b)
 {
-    for (size_t i = 1; i < r->n_spans; i++)
-        if (compare_spans(&r->spans[i - 1], &r->spans[i]) > 0)
+    struct tenon_safetensors_span x = tenon_safetensors_entry(owner, a);
+    struct tenon_safetensors_span y = tenon_safetensors_entry(owner, b);
+
+    if (x.begin != y.begin)
+        return x.begin < y.begin ? -1 : 1;
+    if (x.end != y.end)
+        return x.end < y.end ? -1 : 1;
+    return x.offset < y.offset ? -1 : x.offset > y.offset;
+}
+
+static bool is_sorted(const struct cover *c)
+{
+    for (uint32_t i = 1; i < c->n; i++)
+        if (compare_spans(c->r, i - 1, i) > 0)
             return false;
     return true;
 }
 
-/* Absolute offset of the key of a span: its name, less the quote. */
-static uint64_t record_offset(const struct tenon_safetensors_span *span)
-{
-    return TENON_SAFETENSORS_PREFIX + span->name_pos - 1;
-}
-
-static enum tenon_status name_span(const struct tenon_safetensors_reader *r,
-                                   const struct tenon_safetensors_span *span, enum tenon_status st,
+static enum tenon_status name_span(const struct tenon_safetensors_span *span, enum tenon_status st,
                                    struct tenon_error *err)
 {
-    tenon_fail_subject(err, "tensor", r->header + span->name_pos, span->name_len);
+    tenon_fail_subject(err, "tensor", span->name.data, span->name.len);
     return st;
 }
 
-/* `span` ends after the end of the data. Counts what is missing in all: spans are sorted. */
-static enum tenon_status fail_truncated(const struct tenon_safetensors_reader *r, size_t i,
-                                        struct tenon_error *err)
+/* Entry `i` ends after the end of the data. Counts what is missing in all. */
+static enum tenon_status fail_truncated(const struct cover *c, size_t i, struct tenon_error *err)
 {
-    const struct tenon_safetensors_span *span = &r->spans[i];
-    uint64_t missing = span->end - (span->begin > r->data_bytes ? span->begin : r->data_bytes);
+    struct tenon_safetensors_span span = span_at(c, i);
+    uint64_t data = c->r->data_bytes, missing = span.end - (span.begin > data ? span.begin : data);
     uint64_t last = 0;
 
-    for (size_t k = i; k < r->n_spans; k++)
-        if (r->spans[k].end > last)
-            last = r->spans[k].end;
-    tenon_fail(err, TENON_ERR_TRUNCATED, record_offset(span),
+    for (size_t k = i; k < c->n; k++)
+        if (span_at(c, k).end > last)
+            last = span_at(c, k).end;
+    tenon_fail(err, TENON_ERR_TRUNCATED, span.offset,
                "%llu of its %llu bytes are missing: the file ends %llu bytes too early, which "
                "concerns %zu of %zu tensors",
-               (unsigned long long)missing, (unsigned long long)(span->end - span->begin),
-               (unsigned long long)(last - r->data_bytes), r->n_spans - i, r->n_spans);
+               (unsigned long long)missing, (unsigned long long)(span.end - span.begin),
+               (unsigned long long)(last - data), c->n - i, c->n);
     tenon_fail_hint(err, "the download may be incomplete");
-    return name_span(r, span, TENON_ERR_TRUNCATED, err);
+    return name_span(&span, TENON_ERR_TRUNCATED, err);
 }
 
 /* Two names for one range: the reference reader refuses it, but nothing about the values is in
@@ -69,36 +75,32 @@ static bool is_alias(const struct tenon_safetensors_span *before,
 static void count_alias(struct tenon_safetensors_reader *r,
                         const struct tenon_safetensors_span *span)
 {
-    if (r->alias.n++ == 0) {
-        r->alias.name = (struct tenon_str){r->header + span->name_pos, span->name_len};
-        r->alias.offset = record_offset(span);
-    }
+    if (r->alias.n++ == 0)
+        r->alias.offset = span->offset;
 }
 
 /* `span` starts before the data of the ones before it end. */
-static enum tenon_status fail_overlap(const struct tenon_safetensors_reader *r,
-                                      const struct tenon_safetensors_span *before,
+static enum tenon_status fail_overlap(const struct tenon_safetensors_span *before,
                                       const struct tenon_safetensors_span *span,
                                       struct tenon_error *err)
 {
-    tenon_fail(err, TENON_ERR_CORRUPT, record_offset(span),
+    tenon_fail(err, TENON_ERR_CORRUPT, span->offset,
                "its data, from %llu to %llu, overlap those from %llu to %llu of the tensor whose "
                "entry is at offset %llu",
                (unsigned long long)span->begin, (unsigned long long)span->end,
                (unsigned long long)before->begin, (unsigned long long)before->end,
-               (unsigned long long)record_offset(before));
-    return name_span(r, span, TENON_ERR_CORRUPT, err);
+               (unsigned long long)before->offset);
+    return name_span(span, TENON_ERR_CORRUPT, err);
 }
 
-static enum tenon_status fail_hole(const struct tenon_safetensors_reader *r,
-                                   const struct tenon_safetensors_span *span, uint64_t end,
+static enum tenon_status fail_hole(const struct tenon_safetensors_span *span, uint64_t end,
                                    struct tenon_error *err)
 {
-    tenon_fail(err, TENON_ERR_CORRUPT, record_offset(span),
+    tenon_fail(err, TENON_ERR_CORRUPT, span->offset,
                "%llu bytes before its data, from %llu to %llu, belong to no tensor",
                (unsigned long long)(span->begin - end), (unsigned long long)end,
                (unsigned long long)span->begin);
-    return name_span(r, span, TENON_ERR_CORRUPT, err);
+    return name_span(span, TENON_ERR_CORRUPT, err);
 }
 
 /* Bytes after the last payload. Says so when they are another file. */
@@ -119,27 +121,44 @@ static enum tenon_status fail_trailing(const struct tenon_safetensors_reader *r,
     return TENON_ERR_CORRUPT;
 }
 
+static enum tenon_status walk(const struct cover *c, struct tenon_error *err)
+{
+    struct tenon_safetensors_span before = {0};
+    uint64_t end = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        struct tenon_safetensors_span span = span_at(c, i);
+
+        if (span.begin > end)
+            return fail_hole(&span, end, err);
+        if (span.begin < end && is_alias(&before, &span)) {
+            count_alias(c->r, &span);
+        } else if (span.begin < end) {
+            return fail_overlap(&before, &span, err);
+        } else {
+            if (span.end > c->r->data_bytes)
+                return fail_truncated(c, i, err);
+            end = span.end;
+        }
+        before = span;
+    }
+    return end < c->r->data_bytes ? fail_trailing(c->r, end, err) : TENON_OK;
+}
+
 enum tenon_status tenon_safetensors_cover(struct tenon_safetensors_reader *r,
                                           struct tenon_error *err)
 {
-    uint64_t end = 0;
+    struct cover c = {.r = r, .n = tenon_safetensors_n_entries(r)};
+    uint32_t *order = NULL;
+    enum tenon_status st;
 
-    if (!is_sorted(r))
-        qsort(r->spans, r->n_spans, sizeof(*r->spans), compare_spans);
-    for (size_t i = 0; i < r->n_spans; i++) {
-        const struct tenon_safetensors_span *span = &r->spans[i];
-
-        if (span->begin > end)
-            return fail_hole(r, span, end, err);
-        if (span->begin < end && is_alias(span - 1, span)) {
-            count_alias(r, span);
-            continue;
-        }
-        if (span->begin < end)
-            return fail_overlap(r, span - 1, span, err);
-        if (span->end > r->data_bytes)
-            return fail_truncated(r, i, err);
-        end = span->end;
+    if (!is_sorted(&c)) {
+        order = tenon_order_make(c.n, r, compare_spans);
+        if (order == NULL)
+            return tenon_fail_memory(err);
+        c.order = order;
     }
-    return end < r->data_bytes ? fail_trailing(r, end, err) : TENON_OK;
+    st = walk(&c, err);
+    tenon_mem_free(order);
+    return st;
 }

@@ -25,45 +25,85 @@ struct entry {
 
 static void count(struct tenon_safetensors_tally *tally, const struct entry *entry)
 {
-    if (tally->n++ != 0)
-        return;
-    tally->name = entry->name;
-    tally->offset = entry->offset;
+    if (tally->n++ == 0)
+        tally->offset = entry->offset;
 }
 
-/* The text of a key or string, unescaped where it stands in the header. */
+/* The text of a key or string, unescaped where it stands in the header: it goes away with it. */
 static struct tenon_str settle(const struct tenon_safetensors_reader *r,
                                const struct tenon_json_token *token)
 {
-    char *text = r->header + (token->raw.data - r->header);
+    char *text = r->header.data + (token->raw.data - r->header.data);
 
     if (!token->escaped)
         return token->raw;
     return (struct tenon_str){text, tenon_json_unescape(token, text)};
 }
 
+/* Gives back the text before a token. */
+static void pass_text(struct tenon_safetensors_reader *r, const struct tenon_json_token *token)
+{
+    tenon_scroll_pass(&r->header, (size_t)(token->offset - TENON_SAFETENSORS_PREFIX));
+}
+
+/* A copy of a text in the header for the model; data NULL when memory is gone. */
+static struct tenon_str keep(const struct tenon_safetensors_reader *r, struct tenon_str text)
+{
+    text.data = tenon_arena_bytes(tenon_model_arena(r->model), text.data, text.len);
+    return text;
+}
+
 /* --- metadata --- */
 
-static enum tenon_status read_meta_pair(struct tenon_safetensors_reader *r, struct tenon_json *json,
-                                        const struct tenon_json_token *key, struct tenon_error *err)
+/* The same for a value, which may be most of the header: its pages are kept then. */
+static enum tenon_status keep_value(struct tenon_safetensors_reader *r, struct tenon_str value,
+                                    struct tenon_str *out, struct tenon_error *err)
+{
+    size_t from = (size_t)(value.data - r->header.data), bytes;
+    void *pages;
+
+    *out = value;
+    if (tenon_scroll_keep(&r->header, from, from + value.len, &pages, &bytes))
+        return tenon_model_own_pages(r->model, pages, bytes, err);
+    *out = keep(r, value);
+    return out->data != NULL ? TENON_OK : tenon_fail_memory(err);
+}
+
+/* Adds a pair whose texts stand in the header still. */
+static enum tenon_status add_pair(struct tenon_safetensors_reader *r, struct tenon_str key,
+                                  struct tenon_str value, uint64_t offset, struct tenon_error *err)
 {
     struct tenon_meta_entry pair = {.type = TENON_META_STRING,
                                     .item = TENON_META_STRING,
                                     .count = 1,
-                                    .offset = key->offset,
+                                    .offset = offset,
                                     .file = r->file};
-    struct tenon_json_token value;
     enum tenon_status st;
 
-    pair.key = settle(r, key);
-    st = tenon_json_expect(json, TENON_JSON_STRING, "a metadata value", &value, err);
-    if (st == TENON_OK && !tenon_safetensors_is_superseded(r, key->offset)) {
-        pair.value.type = TENON_META_STRING;
-        pair.value.as.str = settle(r, &value);
+    pair.key = keep(r, key);
+    if (pair.key.data == NULL)
+        return tenon_fail_memory(err);
+    pair.value.type = TENON_META_STRING;
+    st = keep_value(r, value, &pair.value.as.str, err); /* `key` may be gone after that */
+    if (st == TENON_OK)
         st = tenon_model_add_meta(r->model, &pair, err);
-    }
     if (st != TENON_OK)
         tenon_fail_subject(err, "key", pair.key.data, pair.key.len);
+    return st;
+}
+
+static enum tenon_status read_meta_pair(struct tenon_safetensors_reader *r, struct tenon_json *json,
+                                        const struct tenon_json_token *key, struct tenon_error *err)
+{
+    struct tenon_str name = settle(r, key);
+    struct tenon_json_token value;
+    enum tenon_status st =
+        tenon_json_expect(json, TENON_JSON_STRING, "a metadata value", &value, err);
+
+    if (st != TENON_OK)
+        tenon_fail_subject(err, "key", name.data, name.len);
+    else if (!tenon_safetensors_is_superseded(r, key->offset))
+        st = add_pair(r, name, settle(r, &value), key->offset, err);
     return st;
 }
 
@@ -85,6 +125,7 @@ static enum tenon_status read_metadata(struct tenon_safetensors_reader *r, struc
         st = tenon_json_next(json, &token, err);
         if (st != TENON_OK || token.type == TENON_JSON_OBJECT_END)
             break;
+        pass_text(r, &token);
         st = read_meta_pair(r, json, &token, err);
     }
     if (st != TENON_OK)
@@ -261,11 +302,9 @@ static enum tenon_status read_value(struct tenon_safetensors_reader *r, struct t
 
 /* --- entries --- */
 
-/* Notes where the payload of `entry` lies. */
-static enum tenon_status add_span(struct tenon_safetensors_reader *r, const struct entry *entry,
-                                  struct tenon_error *err)
+static enum tenon_status check_span(const struct tenon_safetensors_reader *r,
+                                    const struct entry *entry, struct tenon_error *err)
 {
-    struct tenon_safetensors_span span = {.begin = entry->begin, .end = entry->end};
     uint64_t end;
 
     if (entry->begin > entry->end)
@@ -275,9 +314,6 @@ static enum tenon_status add_span(struct tenon_safetensors_reader *r, const stru
     if (!tenon_u64_add(&end, r->data_start, entry->end))
         return tenon_fail(err, TENON_ERR_CORRUPT, entry->offsets_at,
                           "its end does not fit 64 bits");
-    span.name_pos = (uint32_t)(entry->name.data - r->header);
-    span.name_len = (uint32_t)entry->name.len;
-    r->spans[r->n_spans++] = span; /* the room was computed from the length of the header */
     return TENON_OK;
 }
 
@@ -339,13 +375,24 @@ static enum tenon_status add_tensor(struct tenon_safetensors_reader *r, const st
     return check_size(added, entry, err);
 }
 
-/* An entry that is not kept. An edited copy of the file spells its dtype as it is, whatever the
- * payload's size makes of it. */
+/* An entry that is not kept: only its place counts. An edited copy of the file spells its dtype as
+ * it is, whatever the payload's size makes of it. */
 static enum tenon_status pass_tensor(struct tenon_safetensors_reader *r, const struct entry *entry,
                                      struct tenon_error *err)
 {
+    struct tenon_safetensors_span span = {
+        .begin = entry->begin, .end = entry->end, .name = entry->name, .offset = entry->offset};
+    struct tenon_safetensors_span *passed =
+        tenon_mem_grow(r->passed, &r->passed_room, r->n_passed, sizeof(*passed));
     uint32_t number;
 
+    if (passed == NULL)
+        return tenon_fail_memory(err);
+    r->passed = passed;
+    span.name.data = tenon_arena_bytes(&r->arena, span.name.data, span.name.len);
+    if (span.name.data == NULL)
+        return tenon_fail_memory(err);
+    r->passed[r->n_passed++] = span;
     return tenon_model_add_dtype(r->model, entry->dtype, &number, err);
 }
 
@@ -368,7 +415,7 @@ static enum tenon_status read_entry(struct tenon_safetensors_reader *r, struct t
     if (st == TENON_OK && key->has_nul)
         count(&r->nul_name, &entry);
     if (st == TENON_OK)
-        st = add_span(r, &entry, err);
+        st = check_span(r, &entry, err);
     if (st == TENON_OK)
         st = r->keep == NULL || r->keep(r->user, entry.name) ? add_tensor(r, &entry, err)
                                                              : pass_tensor(r, &entry, err);
@@ -385,7 +432,7 @@ enum tenon_status tenon_safetensors_parse(struct tenon_safetensors_reader *r,
     bool has_metadata = false;
     enum tenon_status st;
 
-    tenon_json_init(&json, r->header, r->header_len,
+    tenon_json_init(&json, r->header.data, r->header.len,
                     tenon_model_options(r->model)->limits.json_depth);
     tenon_json_set_base(&json, TENON_SAFETENSORS_PREFIX);
     st = tenon_json_expect(&json, TENON_JSON_OBJECT, "the header", &token, err);
@@ -393,6 +440,7 @@ enum tenon_status tenon_safetensors_parse(struct tenon_safetensors_reader *r,
         st = tenon_json_next(&json, &token, err);
         if (st != TENON_OK || token.type == TENON_JSON_OBJECT_END)
             break;
+        pass_text(r, &token);
         if (!tenon_json_token_is(&token, TENON_SAFETENSORS_META)) {
             st = read_entry(r, &json, &token, err);
         } else if (has_metadata) {

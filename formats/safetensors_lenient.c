@@ -74,23 +74,41 @@ bool tenon_safetensors_is_superseded(const struct tenon_safetensors_reader *r, u
                                            sizeof(*r->superseded), compare_offsets) != NULL;
 }
 
-/* Walks `copy`, a copy of the header in which keys are unescaped. Faults of the text are left to
- * the real pass: the walk just ends there. */
-static bool walk_keys(struct tenon_safetensors_reader *r, char *copy, struct seen_keys *seen)
+/* What a key stands for: in the header, or in `arena` when it must be unescaped. */
+static bool settle_key(const struct tenon_json_token *token, struct tenon_arena *arena,
+                       struct tenon_str *out)
+{
+    char *text;
+
+    *out = token->raw;
+    if (!token->escaped)
+        return true;
+    text = tenon_arena_bytes(arena, token->raw.data, token->raw.len);
+    if (text == NULL)
+        return false;
+    *out = (struct tenon_str){text, tenon_json_unescape(token, text)};
+    return true;
+}
+
+/* Faults of the text are left to the real pass: the walk just ends there. */
+static bool walk_keys(struct tenon_safetensors_reader *r, struct tenon_arena *arena,
+                      struct seen_keys *seen)
 {
     struct tenon_json_token token;
     struct tenon_json json;
     size_t room = 0;
     bool in_meta = false;
 
-    tenon_json_init(&json, copy, r->header_len, tenon_model_options(r->model)->limits.json_depth);
+    tenon_json_init(&json, r->header.data, r->header.len,
+                    tenon_model_options(r->model)->limits.json_depth);
     tenon_json_set_base(&json, TENON_SAFETENSORS_PREFIX);
     while (tenon_json_next(&json, &token, NULL) == TENON_OK && token.type != TENON_JSON_END) {
-        struct tenon_str name = token.raw;
+        struct tenon_str name;
 
         if (token.type != TENON_JSON_KEY || json.depth > (in_meta ? 2u : 1u))
             continue;
-        name.len = tenon_json_unescape(&token, copy + (token.raw.data - copy));
+        if (!settle_key(&token, arena, &name))
+            return false;
         if (json.depth == 1)
             in_meta = name.len == strlen(TENON_SAFETENSORS_META) &&
                       memcmp(name.data, TENON_SAFETENSORS_META, name.len) == 0;
@@ -106,17 +124,13 @@ enum tenon_status tenon_safetensors_supersede(struct tenon_safetensors_reader *r
                                               struct tenon_error *err)
 {
     struct seen_keys seen[2] = {{0}, {0}};
-    char *copy = tenon_mem_alloc(r->header_len, 1);
-    bool ok = copy != NULL;
+    struct tenon_arena arena = {0}; /* of keys that stand otherwise in the header */
+    bool ok = walk_keys(r, &arena, seen);
 
-    if (ok) {
-        memcpy(copy, r->header, r->header_len);
-        ok = walk_keys(r, copy, seen);
-    }
     if (ok && r->n_superseded != 0)
         qsort(r->superseded, r->n_superseded, sizeof(*r->superseded), compare_offsets);
     release_keys(&seen[0]);
     release_keys(&seen[1]);
-    tenon_mem_free(copy);
+    tenon_arena_release(&arena);
     return ok ? TENON_OK : tenon_fail_memory(err);
 }

@@ -4,6 +4,7 @@
 
 #include "json_pull.h"
 #include "safetensors.h"
+#include "scroll.h"
 
 /* The reserved key of the header. */
 #define TENON_SAFETENSORS_META "__metadata__"
@@ -11,17 +12,18 @@
 /* Bytes of the length field, in front of the header. */
 #define TENON_SAFETENSORS_PREFIX 8
 
-/* The payload range of one entry, relative to the first payload byte, and its name: offset and
- * length in the header. 24 bytes, one for each tensor while a header is read. */
+/* The payload range of one entry, relative to the first payload byte, its name, and where its key
+ * stands. */
 struct tenon_safetensors_span {
     uint64_t begin, end;
-    uint32_t name_pos, name_len;
+    struct tenon_str name;
+    uint64_t offset; /* absolute */
 };
 
-/* An observation that many entries may share: how many, and the first of them. */
+/* An observation that many entries may share: how many, and where the key of the first of them
+ * stands. */
 struct tenon_safetensors_tally {
     uint64_t n;
-    struct tenon_str name;
     uint64_t offset;
 };
 
@@ -32,13 +34,18 @@ struct tenon_safetensors_reader {
     void *user;
     bool lenient;
 
-    char *header; /* owned by the model; names are unescaped in place */
-    size_t header_len;
+    /* The text goes away while it is read: nothing may point into it once its entry is done. Names
+     * are unescaped in place. */
+    struct tenon_scroll header;
+    bool starts_with_brace;
     uint64_t data_start; /* absolute */
     uint64_t data_bytes;
 
-    struct tenon_safetensors_span *spans;
-    size_t n_spans, span_room;
+    /* The entries: tensors of the model from this number on, and those that are not kept. */
+    size_t first_tensor;
+    struct tenon_safetensors_span *passed;
+    size_t n_passed, passed_room;
+    struct tenon_arena arena; /* names of those */
     uint64_t *superseded; /* sorted offsets of keys that a later equal key replaces; lenient only */
     size_t n_superseded;
 
@@ -46,9 +53,16 @@ struct tenon_safetensors_reader {
     struct tenon_safetensors_tally alias;
 };
 
-/* Parses the header text: adds metadata and tensors to the model and fills `spans`. */
+/* Parses the header text, using it up: adds metadata and tensors to the model and fills `passed`.
+ */
 enum tenon_status tenon_safetensors_parse(struct tenon_safetensors_reader *r,
                                           struct tenon_error *err);
+
+/* The number of entries, and what is known of number `i` below that: those that are kept come
+ * first. */
+size_t tenon_safetensors_n_entries(const struct tenon_safetensors_reader *r);
+struct tenon_safetensors_span tenon_safetensors_entry(const struct tenon_safetensors_reader *r,
+                                                      size_t i);
 
 /* Checks that the payloads cover the data exactly: no hole, no overlap but for two names on one
  * range, nothing after the last. */

@@ -20,6 +20,9 @@
 #define ROOM_FACTOR 4
 #define MUCH_ROOM   ((uint64_t)1 << 20)
 
+/* So much is kept of what may be forgotten: it costs little, and going back to it nothing. */
+#define MUCH_PASSED ((uint64_t)1 << 20)
+
 void tenon_cursor_init(struct tenon_cursor *c, const struct tenon_source *source, uint64_t limit)
 {
     memset(c, 0, sizeof(*c));
@@ -32,7 +35,8 @@ void tenon_cursor_release(struct tenon_cursor *c)
 {
     tenon_mem_free(c->buf);
     c->buf = NULL;
-    c->loaded = c->capacity = 0;
+    c->start = c->loaded = c->pos;
+    c->capacity = 0;
 }
 
 static void remember(struct tenon_cursor *c, enum tenon_status status, uint64_t need)
@@ -45,7 +49,7 @@ static void remember(struct tenon_cursor *c, enum tenon_status status, uint64_t 
 /* How far to load so that `end` is inside: a step ahead, but within the source and the limit. */
 static uint64_t choose_target(const struct tenon_cursor *c, uint64_t end)
 {
-    size_t step = c->loaded / GROWTH_SHARE;
+    uint64_t step = (c->loaded - c->start) / GROWTH_SHARE;
     uint64_t target, most = c->size < c->limit ? c->size : c->limit;
 
     if (step < LEAST_READ)
@@ -55,10 +59,11 @@ static uint64_t choose_target(const struct tenon_cursor *c, uint64_t end)
     return target > end ? target : end;
 }
 
-/* Makes room for `target` bytes. */
-static bool grow(struct tenon_cursor *c, uint64_t target)
+/* Makes room for the bytes up to `end`. */
+static bool grow(struct tenon_cursor *c, uint64_t end)
 {
-    uint64_t most = c->size < c->limit ? c->size : c->limit, room;
+    uint64_t most = (c->size < c->limit ? c->size : c->limit) - c->start;
+    uint64_t target = end - c->start, room;
     unsigned char *grown;
 
     if (target > SIZE_MAX)
@@ -88,13 +93,13 @@ static bool load(struct tenon_cursor *c, uint64_t end)
         remember(c, TENON_ERR_NO_MEMORY, end - c->pos);
         return false;
     }
-    st = tenon_source_read(c->source, c->loaded, c->buf + c->loaded, (size_t)target - c->loaded,
-                           &c->fail);
+    st = tenon_source_read(c->source, c->loaded, c->buf + (c->loaded - c->start),
+                           (size_t)(target - c->loaded), &c->fail);
     if (st != TENON_OK) {
         remember(c, st, end - c->pos);
         return false;
     }
-    c->loaded = (size_t)target;
+    c->loaded = target;
     return true;
 }
 
@@ -124,7 +129,7 @@ uint8_t tenon_cursor_u8(struct tenon_cursor *c)
 
     if (!need(c, sizeof(value)))
         return 0;
-    value = c->buf[c->pos];
+    value = *tenon_cursor_at(c, c->pos);
     c->pos += sizeof(value);
     return value;
 }
@@ -135,7 +140,7 @@ uint16_t tenon_cursor_u16(struct tenon_cursor *c)
 
     if (!need(c, sizeof(value)))
         return 0;
-    value = tenon_load_u16(c->buf + c->pos, c->swapped);
+    value = tenon_load_u16(tenon_cursor_at(c, c->pos), c->swapped);
     c->pos += sizeof(value);
     return value;
 }
@@ -146,7 +151,7 @@ uint32_t tenon_cursor_u32(struct tenon_cursor *c)
 
     if (!need(c, sizeof(value)))
         return 0;
-    value = tenon_load_u32(c->buf + c->pos, c->swapped);
+    value = tenon_load_u32(tenon_cursor_at(c, c->pos), c->swapped);
     c->pos += sizeof(value);
     return value;
 }
@@ -157,7 +162,7 @@ uint64_t tenon_cursor_u64(struct tenon_cursor *c)
 
     if (!need(c, sizeof(value)))
         return 0;
-    value = tenon_load_u64(c->buf + c->pos, c->swapped);
+    value = tenon_load_u64(tenon_cursor_at(c, c->pos), c->swapped);
     c->pos += sizeof(value);
     return value;
 }
@@ -188,7 +193,7 @@ bool tenon_cursor_ok(const struct tenon_cursor *c)
 
 const unsigned char *tenon_cursor_at(const struct tenon_cursor *c, uint64_t off)
 {
-    return c->buf + off;
+    return c->buf + (off - c->start);
 }
 
 enum tenon_status tenon_cursor_fail(const struct tenon_cursor *c, struct tenon_error *err)
@@ -215,14 +220,41 @@ enum tenon_status tenon_cursor_fail(const struct tenon_cursor *c, struct tenon_e
 
 unsigned char *tenon_cursor_take(struct tenon_cursor *c)
 {
-    unsigned char *buf = c->buf;
-    unsigned char *cut = tenon_mem_resize(buf, c->pos != 0 ? (size_t)c->pos : 1, 1);
+    size_t passed = (size_t)(c->pos - c->start), ahead = (size_t)(c->loaded - c->pos);
+    unsigned char *rest, *cut;
 
-    if (cut == NULL)
+    if (ahead > LEAST_READ)
+        ahead = LEAST_READ; /* more may well be beyond the header */
+    rest = tenon_mem_resize(NULL, ahead, 1);
+    if (rest == NULL)
         return NULL;
-    c->buf = NULL;
-    c->loaded = c->capacity = 0;
+    if (ahead != 0)
+        memcpy(rest, tenon_cursor_at(c, c->pos), ahead);
+    cut = tenon_mem_resize(c->buf, passed, 1);
+    if (cut == NULL) {
+        tenon_mem_free(rest);
+        return NULL;
+    }
+    c->buf = rest;
+    c->capacity = ahead;
+    c->start = c->pos;
+    c->loaded = c->pos + ahead;
     return cut;
+}
+
+void tenon_cursor_forget(struct tenon_cursor *c)
+{
+    if (c->pos - c->start < MUCH_PASSED)
+        return;
+    memmove(c->buf, tenon_cursor_at(c, c->pos), (size_t)(c->loaded - c->pos));
+    c->start = c->pos;
+}
+
+void tenon_cursor_rewind(struct tenon_cursor *c, uint64_t off)
+{
+    c->pos = off;
+    if (off < c->start)
+        c->start = c->loaded = off;
 }
 
 float tenon_float_from_bits(uint32_t bits)

@@ -2,8 +2,10 @@
  * failure. Read a whole record, then ask once.
  *
  * The cursor runs over a source from offset 0 and keeps everything it has passed in one growing
- * buffer, so that names and values can stay where they are: positions are offsets into that
- * buffer, which moves while it grows. tenon_cursor_take hands the buffer over at the end. */
+ * buffer, so that names and values can stay where they are: positions are offsets into the source,
+ * and the buffer moves while it grows. tenon_cursor_take hands over what was passed; after that
+ * the cursor goes on with a buffer of its own. Who copies what it needs calls tenon_cursor_forget
+ * on the way, and the buffer stays small. */
 #ifndef TENON_BYTES_H
 #define TENON_BYTES_H
 
@@ -11,8 +13,9 @@
 
 struct tenon_cursor {
     const struct tenon_source *source;
-    unsigned char *buf; /* bytes [0, loaded) of the source */
-    size_t loaded, capacity;
+    unsigned char *buf; /* bytes [start, loaded) of the source */
+    size_t capacity;
+    uint64_t start, loaded;
     uint64_t pos, size;       /* size: of the source */
     uint64_t limit;           /* the most bytes that may be loaded */
     bool swapped;             /* integers are big-endian */
@@ -38,15 +41,22 @@ uint64_t tenon_cursor_offset(const struct tenon_cursor *c);
 uint64_t tenon_cursor_left(const struct tenon_cursor *c); /* bytes up to the end of the source */
 bool tenon_cursor_ok(const struct tenon_cursor *c);
 
-/* The loaded bytes at `off`, valid until the next read; `off` must have been passed. */
+/* The loaded bytes at `off`, valid until the next read; `off` must have been passed, and not
+ * forgotten. */
 const unsigned char *tenon_cursor_at(const struct tenon_cursor *c, uint64_t off);
 
 /* Reports the remembered failure. */
 enum tenon_status tenon_cursor_fail(const struct tenon_cursor *c, struct tenon_error *err);
 
-/* Hands over the buffer, cut down to what was passed (tenon_mem_free); the cursor is then empty.
- * NULL only when memory is gone. */
+/* Hands over the buffer, cut down to what was passed (tenon_mem_free); the cursor goes on from
+ * there. NULL only when memory is gone; nothing has changed then. */
 unsigned char *tenon_cursor_take(struct tenon_cursor *c);
+
+/* Says that what was passed is not needed any more. It is given up once it is much. */
+void tenon_cursor_forget(struct tenon_cursor *c);
+
+/* Goes back to `off`, which was passed and not taken: it is read again where it was forgotten. */
+void tenon_cursor_rewind(struct tenon_cursor *c, uint64_t off);
 
 /* Integers at an address that is known to hold them, for packed values kept in memory. Inline:
  * walking an array of strings is nothing but loads of lengths. */

@@ -1,9 +1,11 @@
 /* Checked sizes, allocation with failure injection, arenas. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "mem.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_BLOCK_BYTES 0 /* one block per object, so that overruns are seen */
@@ -136,10 +138,26 @@ void tenon_mem_free(void *p)
     free(p);
 }
 
-/* Blocks form a list; the newest, at the head, is the one with room. */
+void *tenon_mem_map(size_t bytes)
+{
+    void *p;
+
+    if (must_fail())
+        return NULL;
+    p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p != MAP_FAILED ? p : NULL;
+}
+
+void tenon_mem_unmap(void *p, size_t bytes)
+{
+    (void)munmap(p, bytes); /* cannot fail for whole pages that were mapped */
+}
+
+/* Blocks form a list; the newest, at the head, is the one with room: bytes [used, end). Objects
+ * are taken from its start, where alignment costs little, texts from its end. */
 struct tenon_arena_block {
     struct tenon_arena_block *next;
-    size_t used, size;
+    size_t used, end;
     _Alignas(max_align_t) unsigned char bytes[];
 };
 
@@ -154,7 +172,7 @@ static struct tenon_arena_block *add_block(struct tenon_arena *arena, size_t byt
     block = tenon_mem_alloc(1, total);
     if (block == NULL)
         return NULL;
-    block->size = room;
+    block->end = room;
     /* A block for one large object must not hide the room left in the current one. */
     if (arena->head != NULL && room > ARENA_BLOCK_BYTES) {
         block->next = arena->head->next;
@@ -166,9 +184,17 @@ static struct tenon_arena_block *add_block(struct tenon_arena *arena, size_t byt
     return block;
 }
 
-void *tenon_arena_alloc(struct tenon_arena *arena, size_t n, size_t size)
+/* A block with that much room. */
+static struct tenon_arena_block *find_room(struct tenon_arena *arena, size_t bytes)
 {
     struct tenon_arena_block *block = arena->head;
+
+    return block != NULL && block->end - block->used >= bytes ? block : add_block(arena, bytes);
+}
+
+void *tenon_arena_alloc(struct tenon_arena *arena, size_t n, size_t size)
+{
+    struct tenon_arena_block *block;
     uint64_t padded;
     size_t bytes;
     void *p;
@@ -177,26 +203,41 @@ void *tenon_arena_alloc(struct tenon_arena *arena, size_t n, size_t size)
         !tenon_u64_align(&padded, bytes, _Alignof(max_align_t)) || padded > SIZE_MAX)
         return NULL;
     bytes = (size_t)padded;
-    if (block == NULL || block->size - block->used < bytes) {
-        block = add_block(arena, bytes);
-        if (block == NULL)
-            return NULL;
-    }
+    block = find_room(arena, bytes);
+    if (block == NULL)
+        return NULL;
     p = block->bytes + block->used;
     block->used += bytes;
     return p;
 }
 
+/* `bytes` zeroed ones without alignment. */
+static char *alloc_text(struct tenon_arena *arena, size_t bytes)
+{
+    struct tenon_arena_block *block = find_room(arena, bytes);
+
+    if (block == NULL)
+        return NULL;
+    block->end -= bytes;
+    return (char *)block->bytes + block->end;
+}
+
 char *tenon_arena_text(struct tenon_arena *arena, const char *text, size_t len)
 {
     size_t bytes;
-    char *copy;
+    char *copy = tenon_size_add(&bytes, len, 1) ? alloc_text(arena, bytes) : NULL;
 
-    if (!tenon_size_add(&bytes, len, 1))
-        return NULL;
-    copy = tenon_arena_alloc(arena, bytes, 1);
     if (copy != NULL && len != 0)
         memcpy(copy, text, len);
+    return copy;
+}
+
+char *tenon_arena_bytes(struct tenon_arena *arena, const char *bytes, size_t len)
+{
+    char *copy = alloc_text(arena, len);
+
+    if (copy != NULL && len != 0)
+        memcpy(copy, bytes, len);
     return copy;
 }
 

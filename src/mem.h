@@ -26,12 +26,18 @@ void *tenon_mem_grow(void *p, size_t *room, size_t used, size_t size);
 
 void tenon_mem_free(void *p);
 
+/* Zeroed pages of their own, of which any range of whole pages can be given back on its own. NULL
+ * when they cannot be had; `bytes` is not 0. */
+void *tenon_mem_map(size_t bytes);
+void tenon_mem_unmap(void *p, size_t bytes);
+
 /* For tests: the n-th allocation from now on (1 is the next) fails, and all later ones if
  * `persistent`. n == 0 switches it off. tenon_mem_count is the number of allocations since. */
 void tenon_mem_fail_at(uint64_t n, bool persistent);
 uint64_t tenon_mem_count(void);
 
-/* Memory that dies together. Zero-initialise (`struct tenon_arena a = {0};`), release once. */
+/* Memory that dies together. Zero-initialise (`struct tenon_arena a = {0};`), release once. Texts
+ * are packed without gaps: many small ones cost their bytes. */
 struct tenon_arena_block;
 struct tenon_arena {
     struct tenon_arena_block *head;
@@ -40,8 +46,10 @@ struct tenon_arena {
 /* Zeroed, aligned for any type; NULL when memory is gone or the product overflows. */
 void *tenon_arena_alloc(struct tenon_arena *arena, size_t n, size_t size);
 
-/* A terminated copy of `len` bytes. */
+/* A copy of `len` bytes, terminated; or not, for texts whose length is kept. Not aligned. NULL when
+ * memory is gone, never otherwise. */
 char *tenon_arena_text(struct tenon_arena *arena, const char *text, size_t len);
+char *tenon_arena_bytes(struct tenon_arena *arena, const char *bytes, size_t len);
 
 void tenon_arena_release(struct tenon_arena *arena);
 

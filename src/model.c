@@ -78,6 +78,14 @@ enum tenon_status tenon_model_new(const char *path, const struct tenon_open_opti
     return TENON_OK;
 }
 
+static void release_owned(const struct tenon_owned *owned)
+{
+    if (owned->pages != 0)
+        tenon_mem_unmap(owned->p, owned->pages);
+    else
+        tenon_mem_free(owned->p);
+}
+
 void tenon_model_free(struct tenon_model *model)
 {
     if (model == NULL)
@@ -85,7 +93,8 @@ void tenon_model_free(struct tenon_model *model)
     for (size_t i = 0; i < model->n_files; i++)
         tenon_source_free(model->sources[i]);
     for (size_t i = 0; i < model->n_owned; i++)
-        tenon_mem_free(model->owned[i]);
+        release_owned(&model->owned[i]);
+    tenon_shapes_release(&model->shapes);
     tenon_names_release(&model->tensor_names);
     tenon_names_release(&model->meta_names);
     tenon_names_release(&model->dtype_names);
@@ -135,15 +144,26 @@ void tenon_model_set_directory(struct tenon_model *model)
     model->directory = true;
 }
 
-enum tenon_status tenon_model_own(struct tenon_model *model, void *buffer, struct tenon_error *err)
+static enum tenon_status own(struct tenon_model *model, struct tenon_owned owned,
+                             struct tenon_error *err)
 {
-    if (!tenon_grow((void **)&model->owned, &model->owned_room, model->n_owned,
-                    sizeof(*model->owned))) {
-        tenon_mem_free(buffer);
+    if (!tenon_grow((void **)&model->owned, &model->owned_room, model->n_owned, sizeof(owned))) {
+        release_owned(&owned);
         return tenon_fail_memory(err);
     }
-    model->owned[model->n_owned++] = buffer;
+    model->owned[model->n_owned++] = owned;
     return TENON_OK;
+}
+
+enum tenon_status tenon_model_own(struct tenon_model *model, void *buffer, struct tenon_error *err)
+{
+    return own(model, (struct tenon_owned){.p = buffer}, err);
+}
+
+enum tenon_status tenon_model_own_pages(struct tenon_model *model, void *pages, size_t bytes,
+                                        struct tenon_error *err)
+{
+    return own(model, (struct tenon_owned){.p = pages, .pages = bytes}, err);
 }
 
 /* Room for one more file. Sets are small: growing by one is enough. */
@@ -289,22 +309,24 @@ static enum tenon_status check_tensor_limits(const struct tenon_model *model,
     return TENON_OK;
 }
 
+/* Copies name and shape into the model. */
+static bool keep_parts(struct tenon_model *model, struct tenon_tensor *t)
+{
+    t->name.data = tenon_arena_bytes(&model->arena, t->name.data, t->name.len);
+    t->dims = t->n_dims != 0 ? tenon_shapes_keep(&model->shapes, &model->arena, t->dims, t->n_dims)
+                             : NULL;
+    return t->name.data != NULL && (t->dims != NULL || t->n_dims == 0);
+}
+
 static enum tenon_status store_tensor(struct tenon_model *model, struct tenon_tensor *t,
                                       struct tenon_error *err)
 {
     uint32_t i = (uint32_t)model->n_tensors;
-    uint64_t *dims = NULL;
     uint32_t known;
 
-    if (!tenon_grow((void **)&model->tensors, &model->tensor_room, i, sizeof(*t)))
+    if (!tenon_grow((void **)&model->tensors, &model->tensor_room, i, sizeof(*t)) ||
+        !keep_parts(model, t))
         return tenon_fail_memory(err);
-    if (t->n_dims != 0) {
-        dims = tenon_arena_alloc(&model->arena, t->n_dims, sizeof(*dims));
-        if (dims == NULL)
-            return tenon_fail_memory(err);
-        memcpy(dims, t->dims, t->n_dims * sizeof(*dims));
-    }
-    t->dims = dims;
     model->tensors[i] = *t;
     known = tenon_names_add(&model->tensor_names, i, model, name_of_tensor);
     if (known == TENON_NO_INDEX)
@@ -332,7 +354,7 @@ enum tenon_status tenon_model_add_tensor(struct tenon_model *model,
     if (st == TENON_OK)
         st = store_tensor(model, &t, err);
     if (st != TENON_OK)
-        tenon_fail_subject(err, "tensor", t.name.data, t.name.len);
+        tenon_fail_subject(err, "tensor", tensor->name.data, tensor->name.len);
     return st;
 }
 

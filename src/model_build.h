@@ -1,5 +1,5 @@
-/* How format readers fill a model. Everything handed over must live as long as the model: in its
- * arena, or in a buffer given to tenon_model_own. */
+/* How format readers fill a model. What is handed over and not copied must live as long as the
+ * model: in its arena, or in a buffer given to tenon_model_own. */
 #ifndef TENON_MODEL_BUILD_H
 #define TENON_MODEL_BUILD_H
 
@@ -18,8 +18,11 @@ struct tenon_tokenizer *tenon_model_edit_tokenizer(struct tenon_model *model);
 void tenon_model_set_format(struct tenon_model *model, const char *static_name);
 void tenon_model_set_directory(struct tenon_model *model);
 
-/* Frees `buffer` (from tenon_mem_alloc) with the model. On failure it is freed at once. */
+/* Frees `buffer` (from tenon_mem_alloc) or `bytes` bytes of pages (from tenon_mem_map) with the
+ * model. On failure that is done at once. */
 enum tenon_status tenon_model_own(struct tenon_model *model, void *buffer, struct tenon_error *err);
+enum tenon_status tenon_model_own_pages(struct tenon_model *model, void *pages, size_t bytes,
+                                        struct tenon_error *err);
 
 /* Adds a file; the model owns `source` from then on, also on failure. The caller fills in the
  * rest of `*out_file` (borrowed, valid until the next file is added). `*out_i` is its index. */
@@ -32,7 +35,7 @@ enum tenon_status tenon_model_add_side(struct tenon_model *model, const char *pa
 struct tenon_file *tenon_model_edit_file(struct tenon_model *model, uint32_t i);
 const struct tenon_source *tenon_model_source(const struct tenon_model *model, uint32_t file);
 
-/* Adds a tensor, in file order. `tensor->dims` is copied; `name` is not. Of the rest the reader
+/* Adds a tensor, in file order. `tensor->dims` and `name` are copied. Of the rest the reader
  * sets dtype, dtype_raw, n_dims, file, offset, record_offset and flags; the core works out
  * n_elements, bytes, role, aliases. LIMIT beyond the options' limits; CORRUPT when the number of
  * elements or bytes does not fit 64 bits, or is not whole blocks. */
@@ -48,7 +51,7 @@ enum tenon_status tenon_model_add_dtype(struct tenon_model *model, struct tenon_
                                         uint32_t *out, struct tenon_error *err);
 uint32_t tenon_model_find_dtype(const struct tenon_model *model, struct tenon_str text);
 
-/* Adds a metadata pair, in file order. */
+/* Adds a metadata pair, in file order; its texts and values are not copied. */
 enum tenon_status tenon_model_add_meta(struct tenon_model *model,
                                        const struct tenon_meta_entry *entry,
                                        struct tenon_error *err);

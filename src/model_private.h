@@ -6,6 +6,7 @@
 #include "names.h"
 #include "quant.h"
 #include "settings.h"
+#include "shapes.h"
 #include "source.h"
 #include "tenon/model.h"
 
@@ -16,8 +17,15 @@ struct tenon_alias {
     uint32_t tensor, first;
 };
 
+/* A buffer; or pages, when `pages` is not 0. */
+struct tenon_owned {
+    void *p;
+    size_t pages; /* bytes of them */
+};
+
 struct tenon_model {
     struct tenon_arena arena; /* names, shapes, texts */
+    struct tenon_shapes shapes;
     struct tenon_open_options options;
     struct tenon_quant_ops ops;
     const char *path;
@@ -51,7 +59,7 @@ struct tenon_model {
     struct tenon_finding *findings;
     size_t n_findings, finding_room;
 
-    void **owned; /* buffers that names and values point into */
+    struct tenon_owned *owned; /* what values point into */
     size_t n_owned, owned_room;
 
     struct tenon_hparams hparams;

@@ -4,6 +4,7 @@
 #include "fail.h"
 #include "model_build.h"
 #include "model_private.h"
+#include "order.h"
 #include "scales.h"
 
 /* Payload bytes end where? The descriptor's sizes fit 63 bits, so only the sum can overflow. */
@@ -28,22 +29,17 @@ static enum tenon_status check_range(const struct tenon_model *model, const stru
     return TENON_ERR_TRUNCATED;
 }
 
-/* Order by file, offset, size, position. */
-static int compare_places(const struct tenon_tensor *a, const struct tenon_tensor *b)
+/* Order by file, offset, size; a tenon_order_fn. */
+static int compare_places(const void *owner, uint32_t a, uint32_t b)
 {
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->offset != b->offset)
-        return a->offset < b->offset ? -1 : 1;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? -1 : 1;
-    return a < b ? -1 : a > b;
-}
+    const struct tenon_model *model = owner;
+    const struct tenon_tensor *x = &model->tensors[a], *y = &model->tensors[b];
 
-static int compare_pointers(const void *a, const void *b)
-{
-    return compare_places(*(const struct tenon_tensor *const *)a,
-                          *(const struct tenon_tensor *const *)b);
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
 }
 
 /* Tensor `b` comes after `a` in place, and so in the model where the range is the same: that is an
@@ -77,15 +73,16 @@ static enum tenon_status check_pair(struct tenon_model *model, struct tenon_tens
     return st == TENON_OK ? st : tenon_fail_memory(err);
 }
 
-/* Walks tensors by place. `reach` is the one that extends furthest so far. */
-static enum tenon_status check_overlaps(struct tenon_model *model, struct tenon_tensor **by_place,
+/* Walks tensors by place, which is `by_place` or, when that is NULL, how they stand. `reach` is the
+ * one that extends furthest so far. */
+static enum tenon_status check_overlaps(struct tenon_model *model, const uint32_t *by_place,
                                         struct tenon_error *err)
 {
     struct tenon_tensor *reach = NULL;
     enum tenon_status st = TENON_OK;
 
     for (size_t i = 0; st == TENON_OK && i < model->n_tensors; i++) {
-        struct tenon_tensor *t = by_place != NULL ? by_place[i] : &model->tensors[i];
+        struct tenon_tensor *t = &model->tensors[by_place != NULL ? by_place[i] : i];
 
         if (t->bytes == 0)
             continue;
@@ -100,8 +97,8 @@ static enum tenon_status check_overlaps(struct tenon_model *model, struct tenon_
 
 static bool is_sorted(const struct tenon_model *model)
 {
-    for (size_t i = 1; i < model->n_tensors; i++)
-        if (compare_places(&model->tensors[i - 1], &model->tensors[i]) > 0)
+    for (uint32_t i = 1; i < model->n_tensors; i++)
+        if (compare_places(model, i - 1, i) > 0)
             return false;
     return true;
 }
@@ -115,17 +112,14 @@ static int compare_aliases(const void *a, const void *b)
 
 static enum tenon_status check_places(struct tenon_model *model, struct tenon_error *err)
 {
-    struct tenon_tensor **by_place;
+    uint32_t *by_place = NULL;
     enum tenon_status st;
 
-    if (is_sorted(model))
-        return check_overlaps(model, NULL, err);
-    by_place = tenon_mem_alloc(model->n_tensors, sizeof(struct tenon_tensor *));
-    if (by_place == NULL)
-        return tenon_fail_memory(err);
-    for (size_t i = 0; i < model->n_tensors; i++)
-        by_place[i] = &model->tensors[i];
-    qsort(by_place, model->n_tensors, sizeof(struct tenon_tensor *), compare_pointers);
+    if (!is_sorted(model)) {
+        by_place = tenon_order_make(model->n_tensors, model, compare_places);
+        if (by_place == NULL)
+            return tenon_fail_memory(err);
+    }
     st = check_overlaps(model, by_place, err);
     tenon_mem_free(by_place);
     if (model->n_aliases != 0)
@@ -156,5 +150,6 @@ enum tenon_status tenon_model_finish(struct tenon_model *model, struct tenon_err
         st = tenon_fail_memory(err);
     if (st == TENON_OK)
         tenon_model_resolve(model);
+    tenon_shapes_release(&model->shapes); /* no more tensors will come */
     return st;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define VOCABULARY 151936
@@ -105,6 +106,96 @@ uint64_t gen_large_tensors(const char *path, unsigned long n)
     gen_raw(&b, header.data, header.n);
     gen_bytes_release(&header);
     return write_holey(path, &b, b.n + n);
+}
+
+/* A mixture of experts: the layers have 256 with three matrices each. */
+static const char *const expert_parts[] = {"gate", "up", "down"};
+
+#define EXPERT_LAYER(i) ((i) / 768)
+#define EXPERT(i)       ((i) / 3 % 256)
+#define EXPERT_PART(i)  (expert_parts[(i) % 3])
+
+#define EXPERT_ROWS  64
+#define EXPERT_WIDTH 32
+#define EXPERT_BYTES (EXPERT_ROWS * EXPERT_WIDTH * 2)
+
+static void put_expert_name(struct gen_bytes *b, unsigned long i)
+{
+    gen_format(b, "model.layers.%lu.mlp.experts.%lu.%s_proj.weight", EXPERT_LAYER(i), EXPERT(i),
+               EXPERT_PART(i));
+}
+
+static uint64_t write_experts(const char *path, unsigned long first, unsigned long n)
+{
+    struct gen_bytes header = {0}, b = {0};
+
+    for (unsigned long i = 0; i < n; i++) {
+        gen_text(&header, i != 0 ? ",\"" : "{\"");
+        put_expert_name(&header, first + i);
+        gen_format(&header, "\":{\"dtype\":\"BF16\",\"shape\":[%d,%d],\"data_offsets\":[%lu,%lu]}",
+                   EXPERT_ROWS, EXPERT_WIDTH, i * EXPERT_BYTES, (i + 1) * EXPERT_BYTES);
+    }
+    gen_u8(&header, '}');
+    gen_u64(&b, header.n);
+    gen_raw(&b, header.data, header.n);
+    gen_bytes_release(&header);
+    return write_holey(path, &b, b.n + n * EXPERT_BYTES);
+}
+
+uint64_t gen_large_experts(const char *path, unsigned long n)
+{
+    return write_experts(path, 0, n);
+}
+
+uint64_t gen_large_records(const char *path, unsigned long n)
+{
+    struct gen_bytes b = {0}, name = {0};
+
+    gen_text(&b, "GGUF");
+    gen_u32(&b, 3);
+    gen_u64(&b, n);
+    gen_u64(&b, 1);
+    gen_str(&b, "general.architecture");
+    gen_u32(&b, GEN_STRING);
+    gen_str(&b, "llama");
+    for (unsigned long i = 0; i < n; i++) {
+        name.n = 0;
+        gen_format(&name, "blk.%lu.ffn.%lu.%s.weight", EXPERT_LAYER(i), EXPERT(i), EXPERT_PART(i));
+        gen_u64(&b, name.n);
+        gen_raw(&b, name.data, name.n);
+        gen_u32(&b, 2);
+        gen_u64(&b, EXPERT_WIDTH);
+        gen_u64(&b, EXPERT_ROWS);
+        gen_u32(&b, 30); /* BF16 */
+        gen_u64(&b, i * EXPERT_BYTES);
+    }
+    gen_bytes_release(&name);
+    gen_align(&b, 32);
+    return write_holey(path, &b, b.n + n * EXPERT_BYTES);
+}
+
+uint64_t gen_large_folder(const char *path, unsigned long n, unsigned long n_shards)
+{
+    struct gen_bytes index = {0};
+    uint64_t headers = 0;
+    char file[4096];
+
+    check(mkdir(path, 0777) == 0, path);
+    gen_format(&index, "{\"metadata\":{\"total_size\":%lu},\"weight_map\":{", n * EXPERT_BYTES);
+    for (unsigned long s = 0; s < n_shards; s++) {
+        unsigned long first = n / n_shards * s, end = s + 1 < n_shards ? n / n_shards * (s + 1) : n;
+
+        snprintf(file, sizeof(file), "%s/model-%05lu-of-%05lu.safetensors", path, s + 1, n_shards);
+        headers += write_experts(file, first, end - first);
+        for (unsigned long i = first; i < end; i++) {
+            gen_text(&index, i != 0 ? ",\"" : "\"");
+            put_expert_name(&index, i);
+            gen_format(&index, "\":\"%s\"", file + strlen(path) + 1);
+        }
+    }
+    gen_text(&index, "}}");
+    snprintf(file, sizeof(file), "%s/model.safetensors.index.json", path);
+    return headers + write_holey(file, &index, index.n);
 }
 
 uint64_t gen_large_sparse(const char *path)

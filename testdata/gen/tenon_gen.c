@@ -122,12 +122,18 @@ static void write_large(char **args)
         gen_large_vocabulary(args[1]);
     else if (strcmp(args[0], "tensors") == 0)
         gen_large_tensors(args[1], 1000000);
+    else if (strcmp(args[0], "experts") == 0)
+        gen_large_experts(args[1], 800000);
+    else if (strcmp(args[0], "records") == 0)
+        gen_large_records(args[1], 1000000);
+    else if (strcmp(args[0], "folder") == 0)
+        gen_large_folder(args[1], 1000000, 8);
     else if (strcmp(args[0], "sparse") == 0)
         gen_large_sparse(args[1]);
     else if (strcmp(args[0], "bf16") == 0)
         gen_large_bf16(args[1], 1024);
     else
-        die("vocabulary, tensors, sparse or bf16 expected", args[0]);
+        die("vocabulary, tensors, experts, records, folder, sparse or bf16 expected", args[0]);
 }
 
 static void write_named(char **args)

@@ -3,16 +3,21 @@
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /* What the linker calls the originals and the replacements. */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t size);
 void __real_free(void *p);
+void *__real_mmap64(void *p, size_t n, int protection, int flags, int fd, off_t offset);
+int __real_munmap(void *p, size_t n);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 void __wrap_free(void *p);
+void *__wrap_mmap64(void *p, size_t n, int protection, int flags, int fd, off_t offset);
+int __wrap_munmap(void *p, size_t n);
 
 static atomic_llong used, start, peak;
 
@@ -60,6 +65,24 @@ void *__wrap_realloc(void *p, size_t size)
     if (q != NULL)
         count((long long)malloc_usable_size(q) - before);
     return q;
+}
+
+void *__wrap_mmap64(void *p, size_t n, int protection, int flags, int fd, off_t offset)
+{
+    void *q = __real_mmap64(p, n, protection, flags, fd, offset);
+
+    if (q != MAP_FAILED)
+        count((long long)n);
+    return q;
+}
+
+int __wrap_munmap(void *p, size_t n)
+{
+    int failed = __real_munmap(p, n);
+
+    if (!failed)
+        count(-(long long)n);
+    return failed;
 }
 
 void __wrap_free(void *p)

@@ -1,5 +1,6 @@
-/* Counts what the program under test takes from the heap: the linker sends malloc and its kin here
- * (-Wl,--wrap). Allocations made inside shared libraries are not seen. */
+/* Counts what the program under test takes from the heap and in pages of its own: the linker sends
+ * malloc, mmap and their kin here (-Wl,--wrap). Allocations made inside shared libraries are not
+ * seen. */
 #ifndef TENON_TESTS_HEAP_H
 #define TENON_TESTS_HEAP_H
 

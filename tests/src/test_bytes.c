@@ -108,6 +108,36 @@ START_TEST(what_was_passed_can_be_taken_away)
     ck_assert_ptr_nonnull(taken);
     ck_assert_mem_eq(taken, bytes, 150000);
     tenon_mem_free(taken);
+    for (size_t i = 150000; i < sizeof(bytes); i++)
+        ck_assert_uint_eq(tenon_cursor_u8(&c), bytes[i]);
+    ck_assert_uint_eq(tenon_cursor_left(&c), 0);
+    tenon_cursor_release(&c);
+    tenon_source_free(source);
+}
+END_TEST
+
+START_TEST(what_was_forgotten_is_read_again_after_going_back)
+{
+    static unsigned char bytes[5000000];
+    struct tenon_source *source;
+    struct tenon_cursor c;
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (unsigned char)(i * 7 + i / 251);
+    source = open_bytes(bytes, sizeof(bytes));
+    tenon_cursor_init(&c, source, UINT64_MAX);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t at = pass == 0 ? 0 : 1000; at < sizeof(bytes); at += 1000) {
+            tenon_cursor_forget(&c);
+            ck_assert_uint_eq(tenon_cursor_skip(&c, 1000), at);
+            ck_assert_mem_eq(tenon_cursor_at(&c, at), bytes + at, 1000);
+            most = c.capacity > most ? c.capacity : most;
+        }
+        ck_assert_uint_eq(tenon_cursor_left(&c), 0);
+        tenon_cursor_rewind(&c, 1000);
+    }
+    ck_assert_uint_lt(most, 4000000); /* what is kept of it, and room to read ahead */
     tenon_cursor_release(&c);
     tenon_source_free(source);
 }
@@ -146,6 +176,7 @@ int main(void)
     tcase_add_test(tests, a_skip_longer_than_the_file_allocates_nothing);
     tcase_add_test(tests, the_limit_stops_a_header_that_goes_on);
     tcase_add_test(tests, what_was_passed_can_be_taken_away);
+    tcase_add_test(tests, what_was_forgotten_is_read_again_after_going_back);
     tcase_add_test(tests, memory_that_runs_out_is_reported_and_nothing_leaks);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
