@@ -13,9 +13,9 @@
 #define ROWS UINT64_C(700)
 #define COLS UINT64_C(256) /* whole blocks of every type */
 
-/* Ids of every kind: equal ones, neighbours, the first and the last row, gaps of all sizes. */
-#define N_IDS ((size_t)40000) /* half of them, of short rows, are more than are sorted at a time   \
-                               */
+/* Ids of every kind: equal ones, neighbours, the first and the last row, gaps of all sizes. Half of
+ * them, which are looked up in short rows, are more than are sorted at a time. */
+#define N_IDS ((size_t)40000)
 
 static const struct tenon_io_fault no_fault = {.call = TENON_IO_END};
 
