@@ -61,7 +61,7 @@ enum tenon_status tenon_gguf_origin_init(struct tenon_gguf_origin *o, struct ten
 
     o->first = find_first(o->model, o->file);
     o->n = find_first(o->model, (uint64_t)o->file + 1) - o->first;
-    o->end = tenon_model_file(o->model, o->file)->header_bytes;
+    o->end = o->reach = tenon_model_file(o->model, o->file)->header_bytes;
     if (o->n >= TENON_NO_INDEX)
         return tenon_fail(err, TENON_ERR_LIMIT, TENON_NO_OFFSET, "too many tensors");
     if (is_in_order(o))
@@ -109,6 +109,20 @@ size_t tenon_gguf_origin_next(const struct tenon_gguf_origin *o, size_t k)
     while (k < o->n && tenon_gguf_origin_payload(o, k)->bytes == 0)
         k++;
     return k;
+}
+
+void tenon_gguf_origin_advance(struct tenon_gguf_origin *o, size_t k)
+{
+    if (o->next > k) {
+        o->next = 0;
+        o->reach = tenon_model_file(o->model, o->file)->header_bytes;
+    }
+    for (; o->next < k; o->next++) {
+        const struct tenon_tensor *t = tenon_gguf_origin_payload(o, o->next);
+
+        if (t->bytes != 0)
+            o->reach = tenon_gguf_origin_reach(t, o->reach);
+    }
 }
 
 uint64_t tenon_gguf_origin_reach(const struct tenon_tensor *tensor, uint64_t reach)

@@ -14,9 +14,12 @@ struct tenon_gguf_origin {
     uint32_t *list; /* by place: tensors, counted from `first`; NULL: in the order of the tensors,
                      * as nearly always */
     uint64_t end;   /* of the last byte of any payload, absolute */
+    size_t next;    /* up to this number ... */
+    uint64_t reach; /* ... this is the end of all payloads, or of the header */
 };
 
-/* Reads what the model says about the file. LIMIT, NO_MEMORY. To be released also then. */
+/* Reads what the model says about the file; model and file are set. LIMIT, NO_MEMORY. To be
+ * released also then. */
 enum tenon_status tenon_gguf_origin_init(struct tenon_gguf_origin *o, struct tenon_error *err);
 void tenon_gguf_origin_release(struct tenon_gguf_origin *o);
 
@@ -27,6 +30,9 @@ size_t tenon_gguf_origin_find(const struct tenon_gguf_origin *o, const struct te
 
 /* The first number from `k` on that has a payload; o->n: there is none. */
 size_t tenon_gguf_origin_next(const struct tenon_gguf_origin *o, size_t k);
+
+/* Brings `next` to `k`: onwards, if it is behind it, else from the beginning. */
+void tenon_gguf_origin_advance(struct tenon_gguf_origin *o, size_t k);
 
 /* The end of the payload, or `reach`, whichever is further. */
 uint64_t tenon_gguf_origin_reach(const struct tenon_tensor *tensor, uint64_t reach);

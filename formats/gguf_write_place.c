@@ -29,8 +29,6 @@ struct origin {
     uint32_t first_key;   /* keys are numbers of payloads, of one origin behind those of another */
     unsigned char *taken; /* bits: by a tensor that is written */
     bool used;            /* one of its payloads is kept */
-    size_t next;          /* the number up to which `reach` is the end of all payloads */
-    uint64_t reach;       /* absolute */
     /* Of the payload that was placed last: */
     bool placed;       /* there is one */
     size_t follower;   /* the number of that behind it, of.n: it is the last */
@@ -118,6 +116,44 @@ static enum tenon_status place_anew(struct placing *p, struct tenon_error *err)
 
 /* --- the files that tensors come from --- */
 
+static void free_found(void *found)
+{
+    tenon_gguf_origin_release(found);
+    tenon_mem_free(found);
+}
+
+/* A set that is split comes from one file: what was found out about it for the output before this
+ * one. False: nothing. */
+static bool take_found(struct placing *p, const struct tenon_plan_source *source, struct origin *o)
+{
+    struct tenon_gguf_origin *found = p->l->plan->found;
+    bool same =
+        found != NULL && found->model == source->model && found->file == source->tensor->file;
+
+    o->of = (struct tenon_gguf_origin){.model = source->model, .file = source->tensor->file};
+    if (!same)
+        return false;
+    o->of = *found;
+    *found = (struct tenon_gguf_origin){0};
+    return true;
+}
+
+/* Leaves what was found out about the last origin to the next output. */
+static enum tenon_status leave_found(struct placing *p, struct tenon_error *err)
+{
+    struct tenon_gguf_origin *found;
+
+    if (p->n_origins == 0 || p->l->plan->n_files == 1)
+        return TENON_OK;
+    found = tenon_mem_alloc(1, sizeof(*found));
+    if (found == NULL)
+        return tenon_fail_memory(err);
+    *found = p->origins[p->n_origins - 1].of;
+    p->origins[p->n_origins - 1].of = (struct tenon_gguf_origin){0};
+    tenon_plan_leave(p->l->plan, found, free_found);
+    return TENON_OK;
+}
+
 static enum tenon_status add_origin(struct placing *p, const struct tenon_plan_source *source,
                                     struct tenon_error *err)
 {
@@ -130,10 +166,8 @@ static enum tenon_status add_origin(struct placing *p, const struct tenon_plan_s
         return tenon_fail_memory(err);
     p->origins = grown;
     o = &grown[p->n_origins++];
-    *o = (struct origin){.of = {.model = source->model, .file = source->tensor->file},
-                         .first_key = p->n_keys};
-    o->reach = tenon_model_file(source->model, source->tensor->file)->header_bytes;
-    st = tenon_gguf_origin_init(&o->of, err);
+    *o = (struct origin){.first_key = p->n_keys};
+    st = take_found(p, source, o) ? TENON_OK : tenon_gguf_origin_init(&o->of, err);
     if (st != TENON_OK)
         return st;
     if (o->of.n >= KEY_NEW - p->n_keys)
@@ -448,7 +482,7 @@ static enum tenon_status fill_gap(struct placing *p, uint64_t place, uint64_t re
 static void look_behind(struct placing *p, struct origin *o, const struct tenon_tensor *old)
 {
     bool last = o->follower == o->of.n;
-    uint64_t reach = tenon_gguf_origin_reach(old, o->reach);
+    uint64_t reach = tenon_gguf_origin_reach(old, o->of.reach);
     uint64_t next = last ? tenon_model_file(o->of.model, o->of.file)->bytes
                          : tenon_gguf_origin_payload(&o->of, o->follower)->offset;
     uint64_t padded;
@@ -461,17 +495,6 @@ static void look_behind(struct placing *p, struct origin *o, const struct tenon_
     p->behind_bytes = next - reach;
     if (!last && tenon_u64_align(&padded, reach, p->l->alignment) && padded < next)
         p->behind_bytes = padded - reach;
-}
-
-/* Passes all payloads before number `k`. */
-static void advance(struct origin *o, size_t k)
-{
-    for (; o->next < k; o->next++) {
-        const struct tenon_tensor *t = tenon_gguf_origin_payload(&o->of, o->next);
-
-        if (t->bytes != 0)
-            o->reach = tenon_gguf_origin_reach(t, o->reach);
-    }
 }
 
 /* As far behind the payload before it as it was. */
@@ -493,8 +516,9 @@ static enum tenon_status place_kept(struct placing *p, size_t i, struct tenon_er
     uint64_t reach = p->reach, lead = 0;
     enum tenon_status st;
 
-    advance(o, k);
-    if (!tenon_gguf_origin_is_loose(&o->of, old, o->reach, &lead) && o->placed && o->follower == k)
+    tenon_gguf_origin_advance(&o->of, k);
+    if (!tenon_gguf_origin_is_loose(&o->of, old, o->of.reach, &lead) && o->placed &&
+        o->follower == k)
         st = put_behind(p, i, o, old, err);
     else
         st = put_next(p, i, lead, err);
@@ -646,6 +670,8 @@ enum tenon_status tenon_gguf_place(struct tenon_gguf_layout *l, struct tenon_err
     if (l->n == 0)
         return place_none(l, err);
     st = l->file->like != NULL ? place_alike(&p, err) : place_anew(&p, err);
+    if (st == TENON_OK)
+        st = leave_found(&p, err);
     for (size_t i = 0; i < p.n_origins; i++) {
         tenon_gguf_origin_release(&p.origins[i].of);
         tenon_mem_free(p.origins[i].taken);

@@ -154,6 +154,7 @@ static enum tenon_status lay_out(struct tenon_plan *plan, struct tenon_error *er
         st = tenon_hf_write_folder(plan, err);
     for (uint32_t i = 0; st == TENON_OK && i < plan->n_files; i++)
         st = lay_out_file(plan, i, err);
+    tenon_plan_leave(plan, NULL, NULL);
     if (st == TENON_OK && plan->index != NULL)
         st = tenon_hf_write_index(plan, plan->index, err);
     if (st == TENON_OK)

@@ -27,6 +27,7 @@ void tenon_plan_free(struct tenon_plan *plan)
 {
     if (plan == NULL)
         return;
+    tenon_plan_leave(plan, NULL, NULL);
     tenon_mem_free(plan->models);
     tenon_mem_free(plan->files);
     tenon_mem_free(plan->tensors);
@@ -198,6 +199,14 @@ enum tenon_status tenon_plan_add_rest(struct tenon_plan *plan, const struct teno
     plan->rests = rests;
     rests[plan->n_rests++] = *rest;
     return TENON_OK;
+}
+
+void tenon_plan_leave(struct tenon_plan *plan, void *found, void (*free_found)(void *found))
+{
+    if (plan->found != NULL)
+        plan->free_found(plan->found);
+    plan->found = found;
+    plan->free_found = free_found;
 }
 
 enum tenon_status tenon_plan_add_flag(struct tenon_plan *plan, const struct tenon_plan_flag *flag,

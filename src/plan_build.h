@@ -91,6 +91,10 @@ struct tenon_plan {
     const char *target; /* as the user named the output */
     bool empty;         /* nothing to do */
     bool laid_out;
+    /* What the layout of a file leaves to that of the next, so that nothing is found out once for
+     * each: gone when all are laid out. NULL: nothing. */
+    void *found;
+    void (*free_found)(void *found);
 };
 
 enum tenon_status tenon_plan_new(const char *target, struct tenon_plan **out,
@@ -133,6 +137,10 @@ enum tenon_status tenon_plan_keep_head(struct tenon_plan *plan, uint32_t file, c
 /* As tenon_plan_put_head, into a window, which is ended. */
 enum tenon_status tenon_plan_make_head(const struct tenon_plan *plan, size_t file,
                                        struct tenon_window *to);
+
+/* For layouts: leaves `found`, which is freed with `free_found`, instead of what was left before.
+ * NULL: nothing any more. */
+void tenon_plan_leave(struct tenon_plan *plan, void *found, void (*free_found)(void *found));
 
 /* For layouts. Nothing happens for 0 bytes. NO_MEMORY only. */
 enum tenon_status tenon_plan_add_rest(struct tenon_plan *plan, const struct tenon_plan_rest *rest,

@@ -318,6 +318,106 @@ START_TEST(neighbouring_gaps_and_what_is_between_them_are_brought_along_as_one)
 }
 END_TEST
 
+/* --- several files out of one --- */
+
+/* Payloads in another order than their records, with what lies between them. */
+static const char mixed[] =
+    "gguf:3,4,0 tensor:'a',[3],24,64 tensor:'b',[5],24,0 tensor:'c',[1],24,32 tensor:'d',[2],24,98 "
+    "align:32 'bbbbb' {'x'}*27 'c' {'y'}*31 'aaa' {'z'}*31 'dd' {'w'}*28";
+
+/* Two of its tensors go into one file, behind a new one, and two into another; `half` is 0 or 1, or
+ * 2: both, one after the other. */
+static struct tenon_plan *plan_halves(const struct tenon_model *model, int half)
+{
+    static const unsigned char payload[7] = {1, 2, 3};
+    static const char names[2][2] = {{'d', 'b'}, {'a', 'c'}};
+    uint64_t n = sizeof(payload);
+    struct tenon_plan_tensor added = {.name = {"new", 3},
+                                      .dtype = TENON_DTYPE_I8,
+                                      .n_dims = 1,
+                                      .dims = &n,
+                                      .source = {.bytes = payload},
+                                      .n_sources = 1};
+    struct tenon_plan *plan = NULL;
+    struct tenon_error err = {0};
+
+    ck_ok(tenon_plan_new("planned", &plan, &err), err);
+    for (int h = 0; h < 2; h++) {
+        if (half != 2 && half != h)
+            continue;
+        added.file = planned_file(plan, model, 0, true);
+        plan->files[added.file].path = h == 0 ? "first" : "second";
+        if (h == 0)
+            ck_ok(tenon_plan_add_tensor(plan, &added, &err), err);
+        for (int k = 0; k < 2; k++)
+            ck_ok(tenon_plan_add_tensor_of(plan, model, tenon_model_find(model, &names[h][k], 1),
+                                           added.file, &err),
+                  err);
+    }
+    return plan;
+}
+
+START_TEST(what_is_found_out_for_one_file_changes_nothing_in_the_next)
+{
+    struct cooked c;
+    struct tenon_plan *both, *one;
+    struct tenon_error err = {0};
+
+    cooked_open(&c, mixed, NULL);
+    ck_ok(c.status, c.err);
+    check_identity(mixed, true);
+    both = plan_halves(c.model, 2);
+    ck_ok(planned_layout(both, &err), err);
+    ck_assert_ptr_null(both->found);
+    for (uint32_t half = 0; half < 2; half++) {
+        struct gen_bytes alone = {0}, beside = {0};
+
+        one = plan_halves(c.model, (int)half);
+        planned_result(one, &alone);
+        planned_bytes(both, half, &beside);
+        check_same_bytes("half", &beside, &alone);
+        tenon_plan_free(one);
+        gen_bytes_release(&alone);
+        gen_bytes_release(&beside);
+    }
+    tenon_plan_free(both);
+    cooked_release(&c);
+}
+END_TEST
+
+START_TEST(a_layout_without_memory_can_be_tried_again)
+{
+    struct cooked c;
+    enum tenon_status st = TENON_ERR_NO_MEMORY;
+    struct gen_bytes expected = {0};
+    struct tenon_plan *plan;
+    uint64_t n;
+
+    cooked_open(&c, mixed, NULL);
+    ck_ok(c.status, c.err);
+    plan = plan_halves(c.model, 2);
+    planned_result(plan, &expected);
+    tenon_plan_free(plan);
+    for (n = 1; st != TENON_OK; n++) {
+        struct gen_bytes bytes = {0};
+        struct tenon_error err = {0};
+
+        plan = plan_halves(c.model, 2);
+        tenon_mem_fail_at(n, false);
+        st = planned_layout(plan, &err);
+        tenon_mem_fail_at(0, false);
+        ck_assert(st == TENON_OK || st == TENON_ERR_NO_MEMORY);
+        planned_result(plan, &bytes);
+        check_same_bytes("again", &bytes, &expected);
+        tenon_plan_free(plan);
+        gen_bytes_release(&bytes);
+    }
+    ck_assert_uint_gt(n, 12); /* lists, keys, bits, heads, orders */
+    gen_bytes_release(&expected);
+    cooked_release(&c);
+}
+END_TEST
+
 static void read_file(const char *path, struct gen_bytes *out)
 {
     FILE *f = fopen(path, "rb");
@@ -368,12 +468,15 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int failed;
 
+    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, every_sample_comes_back_byte_for_byte);
     tcase_add_test(tests, a_new_file_of_a_canonical_one_is_the_same_file);
     tcase_add_test(tests, odd_files_that_are_accepted_come_back_too);
     tcase_add_test(tests, a_tensor_put_in_and_taken_out_leaves_the_first_file);
     tcase_add_test(tests, the_way_back_leads_to_odd_files_too);
     tcase_add_test(tests, neighbouring_gaps_and_what_is_between_them_are_brought_along_as_one);
+    tcase_add_test(tests, what_is_found_out_for_one_file_changes_nothing_in_the_next);
+    tcase_add_test(tests, a_layout_without_memory_can_be_tried_again);
     tcase_add_test(tests, odd_files_are_run_as_they_are_laid_out);
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_ENV);
