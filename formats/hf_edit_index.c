@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "bits.h"
 #include "fail.h"
 #include "json_edit.h"
 #include "names.h"
@@ -14,7 +15,7 @@ struct edit {
     struct tenon_json_object root, metadata, map;
     size_t metadata_member, map_member; /* of the root, or SIZE_MAX */
     struct tenon_names names;           /* of the plan's tensors */
-    bool *seen;                         /* which of them the map has */
+    unsigned char *seen;                /* bits: which of them the map has */
     char *room, *room_before;           /* for two keys, unescaped */
     uint64_t bytes, old_bytes;          /* of the tensors that only one side has, or has larger */
     uint64_t elements, old_elements;
@@ -175,7 +176,7 @@ static enum tenon_status edit_pairs(struct edit *e, bool *sorted, struct tenon_e
             e->map.members[i].edit = TENON_JSON_REMOVED;
             continue;
         }
-        e->seen[found] = true;
+        tenon_bits_add(e->seen, found);
         st = change_file(e, i, found, err);
     }
     return st;
@@ -217,7 +218,7 @@ static enum tenon_status edit_map(struct edit *e, struct tenon_error *err)
     enum tenon_status st = list != NULL ? edit_pairs(e, &sorted, err) : tenon_fail_memory(err);
 
     for (uint32_t i = 0; st == TENON_OK && i < e->plan->n_tensors; i++)
-        if (!e->seen[i])
+        if (!tenon_bits_has(e->seen, i))
             list[n++] = i;
     if (st == TENON_OK && !tenon_sort(list, n, e->plan, compare_tensors))
         st = tenon_fail_memory(err);
@@ -267,7 +268,7 @@ static enum tenon_status make_room(struct edit *e, struct tenon_error *err)
             longest = e->map.members[i].key_end - e->map.members[i].key;
     e->room = tenon_mem_alloc(longest + 1, 1);
     e->room_before = tenon_mem_alloc(longest + 1, 1);
-    e->seen = tenon_mem_alloc(e->plan->n_tensors, sizeof(*e->seen));
+    e->seen = tenon_bits_new(e->plan->n_tensors);
     if (e->room == NULL || e->room_before == NULL || e->seen == NULL ||
         !tenon_names_reserve(&e->names, e->plan->n_tensors, e->plan, name_of))
         return tenon_fail_memory(err);
@@ -331,12 +332,12 @@ enum tenon_status tenon_hf_edit_index(struct tenon_plan *plan, const struct teno
     }
     if (st == TENON_OK)
         st = change_sum(&e, "total_parameters", e.elements, e.old_elements, err);
+    tenon_names_release(&e.names);
     if (st == TENON_OK)
         st = make_text(&e, text, out, err);
     tenon_json_object_release(&e.root);
     tenon_json_object_release(&e.metadata);
     tenon_json_object_release(&e.map);
-    tenon_names_release(&e.names);
     tenon_mem_free(e.seen);
     tenon_mem_free(e.room);
     tenon_mem_free(e.room_before);

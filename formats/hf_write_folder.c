@@ -243,7 +243,7 @@ static enum tenon_status edit_index(struct output *o, const char *old, struct te
                                  &edited, err);
     tenon_fail_path(err, old);
     if (st == TENON_OK)
-        st = tenon_plan_add_text(o->plan, path, edited.data, edited.len, true, err);
+        st = tenon_plan_take_text(o->plan, path, edited.data, edited.len, true, err);
     tenon_mem_free(text.data);
     return st;
 }

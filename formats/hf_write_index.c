@@ -92,16 +92,15 @@ enum tenon_status tenon_hf_write_index(struct tenon_plan *plan, const char *path
     if (st != TENON_OK)
         goto out;
     put(&index, &out);
-    out.data = tenon_mem_alloc(out.len, 1);
+    out.data = tenon_arena_alloc(&plan->arena, out.len + 1, 1);
     if (out.data == NULL) {
         st = tenon_fail_memory(err);
         goto out;
     }
     out.len = 0;
     put(&index, &out);
-    st = tenon_plan_add_text(plan, path, out.data, out.len, true, err);
+    st = tenon_plan_take_text(plan, path, out.data, out.len, true, err);
 out:
-    tenon_mem_free(out.data);
     tenon_mem_free(index.tensors);
     return st;
 }

@@ -176,14 +176,26 @@ enum tenon_status tenon_plan_add_file(struct tenon_plan *plan, const struct teno
     return TENON_OK;
 }
 
+enum tenon_status tenon_plan_take_text(struct tenon_plan *plan, const char *path, const char *text,
+                                       size_t len, bool last, struct tenon_error *err)
+{
+    struct tenon_plan_file file = {.kind = TENON_PLAN_TEXT,
+                                   .path = path,
+                                   .text = text,
+                                   .head_bytes = len,
+                                   .bytes = len,
+                                   .last = last};
+
+    return tenon_plan_add_file(plan, &file, NULL, err);
+}
+
 enum tenon_status tenon_plan_add_text(struct tenon_plan *plan, const char *path, const char *text,
                                       size_t len, bool last, struct tenon_error *err)
 {
-    struct tenon_plan_file file = {
-        .kind = TENON_PLAN_TEXT, .path = path, .head_bytes = len, .bytes = len, .last = last};
+    const char *own = tenon_arena_text(&plan->arena, text, len);
 
-    file.text = tenon_arena_text(&plan->arena, text, len);
-    return file.text != NULL ? tenon_plan_add_file(plan, &file, NULL, err) : tenon_fail_memory(err);
+    return own != NULL ? tenon_plan_take_text(plan, path, own, len, last, err)
+                       : tenon_fail_memory(err);
 }
 
 enum tenon_status tenon_plan_add_rest(struct tenon_plan *plan, const struct tenon_plan_rest *rest,

@@ -112,6 +112,11 @@ enum tenon_status tenon_plan_add_file(struct tenon_plan *plan, const struct teno
 enum tenon_status tenon_plan_add_text(struct tenon_plan *plan, const char *path, const char *text,
                                       size_t len, bool last, struct tenon_error *err);
 
+/* The same for a text that stands in the plan's arena already, with a terminator: an index may be
+ * large, and is there once. */
+enum tenon_status tenon_plan_take_text(struct tenon_plan *plan, const char *path, const char *text,
+                                       size_t len, bool last, struct tenon_error *err);
+
 /* Adds a tensor at the end of its file's; dims, sources, steps and name are copied. `bytes` is
  * worked out (for an unknown dtype that is copied: taken from the source). Of tensors and models
  * only the addresses are kept, and what they point to. */
