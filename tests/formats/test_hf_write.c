@@ -200,6 +200,125 @@ START_TEST(new_shards_get_a_new_index)
 }
 END_TEST
 
+/* Whatever stands beside the map and around the object. */
+START_TEST(an_index_keeps_what_else_is_in_it)
+{
+    write_set();
+    folder_text(from, INDEX, "\n {\"more\": [1, {\"a\": \"b\"}], " MAP ", \"metadata\": 5}\n \n");
+    open_input();
+    begin_plan(true);
+    add_tensors("c");
+    ck_ok(tenon_plan_layout(plan, &err), err);
+    check_text(INDEX, "\n {\"more\": [1, {\"a\": \"b\"}], \"weight_map\": {\n    \"a\": \"" A
+                      "\",\n    \"b\": \"" A "\"\n  }, \"metadata\": 5}\n \n");
+}
+END_TEST
+
+START_TEST(an_index_without_metadata_gets_none)
+{
+    write_set();
+    folder_text(from, INDEX, "{" MAP "}");
+    open_input();
+    begin_plan(true);
+    add_tensors("b");
+    ck_ok(tenon_plan_layout(plan, &err), err);
+    check_text(INDEX, "{\"weight_map\": {\n    \"a\": \"" A "\",\n    \"c\": \"" B "\"\n  }}");
+}
+END_TEST
+
+START_TEST(a_tensor_that_moves_is_named_in_its_new_file)
+{
+    const struct tenon_tensor *t;
+
+    write_set();
+    open_input();
+    begin_plan(true);
+    add_tensors("a");
+    t = tenon_model_find(model, "a", 1);
+    ck_ok(tenon_plan_add_tensor_of(plan, model, t, 1, &err), err);
+    ck_ok(tenon_plan_layout(plan, &err), err);
+    check_text(INDEX,
+               "{\n  \"metadata\": {\n    \"note\": \"kept\",\n    \"total_parameters\": 3,\n"
+               "    \"total_size\": 103\n  },\n  \"weight_map\": {\n    \"a\": \"" B
+               "\",\n    \"b\": \"" A "\",\n    \"c\": \"" B "\"\n  }\n}\n");
+}
+END_TEST
+
+/* Sums that cannot be what they say stay as they are. */
+START_TEST(a_sum_that_would_leave_its_range_stays)
+{
+    static const struct {
+        const char *sum, *but, *more;
+    } rows[] = {
+        {"0", "b", NULL},                  /* less than what goes */
+        {"18446744073709551615", "", "d"}, /* the largest there is */
+        {"-1", "b", NULL},
+        {"\"3\"", "b", NULL},
+        {"1", "b", "0"}, /* as much comes as goes */
+    };
+    char text[512];
+
+    write_set();
+    snprintf(text, sizeof(text), "{" MAP ", \"metadata\": {\"total_size\": %s}}", rows[_i].sum);
+    folder_text(from, INDEX, text);
+    open_input();
+    begin_plan(true);
+    add_tensors(rows[_i].but);
+    if (rows[_i].more != NULL)
+        add_copy(rows[_i].more, 0);
+    ck_ok(tenon_plan_layout(plan, &err), err);
+    snprintf(text, sizeof(text), "\"total_size\": %s}", rows[_i].sum);
+    ck_assert_ptr_nonnull(strstr(find_file(INDEX)->text, text));
+}
+END_TEST
+
+/* Two names for the same bytes are counted once, until one gets bytes of its own. */
+START_TEST(shared_bytes_are_counted_once)
+{
+    static const char header[] = "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
+                                 "\"b\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}";
+    static const struct {
+        const char *but;
+        bool apart;
+        const char *wanted;
+    } rows[] = {{"", false, "\"total_size\": 103\n"},
+                {"b", false, "\"total_size\": 103\n"},
+                {"", true, "\"total_size\": 104\n"}};
+    char shard[8 + sizeof(header)] = {(char)(sizeof(header) - 1)};
+
+    write_set();
+    memcpy(shard + 8, header, sizeof(header)); /* the terminating NUL is the payload */
+    folder_write(from, A, shard, sizeof(shard));
+    open_input();
+    begin_plan(true);
+    add_tensors(rows[_i].but);
+    for (size_t i = 0; rows[_i].apart && i < plan->n_tensors; i++)
+        plan->tensors[i].apart = tenon_plan_name(plan, i).data[0] == 'b';
+    ck_ok(tenon_plan_layout(plan, &err), err);
+    ck_assert_msg(strstr(find_file(INDEX)->text, rows[_i].wanted) != NULL, "%s",
+                  find_file(INDEX)->text);
+}
+END_TEST
+
+/* A name sorts before those that begin with it, as in Python. */
+START_TEST(a_new_index_is_sorted)
+{
+    write_set();
+    open_input();
+    begin_plan(false);
+    add_copy("b.x", 1);
+    add_copy("aa", 1);
+    add_tensors("");
+    add_copy("A", 0);
+    ck_ok(tenon_plan_layout(plan, &err), err);
+    check_text(INDEX,
+               "{\n  \"metadata\": {\n    \"total_parameters\": 6,\n    \"total_size\": 6\n  },\n"
+               "  \"weight_map\": {\n    \"A\": \"" A "\",\n    \"a\": \"" A "\",\n    \"aa\": \"" B
+               "\",\n    \"b\": \"" A "\",\n    \"b.x\": \"" B "\",\n    \"c\": \"" B
+               "\"\n  }\n}\n");
+}
+END_TEST
+
 /* --- configs --- */
 
 static void make_single(const char *config)
@@ -348,6 +467,12 @@ int main(void)
     tcase_add_test(index, a_tensor_that_goes_leaves_the_index);
     tcase_add_test(index, keys_that_are_not_sorted_get_new_ones_at_the_end);
     tcase_add_test(index, new_shards_get_a_new_index);
+    tcase_add_test(index, an_index_keeps_what_else_is_in_it);
+    tcase_add_test(index, an_index_without_metadata_gets_none);
+    tcase_add_test(index, a_tensor_that_moves_is_named_in_its_new_file);
+    tcase_add_loop_test(index, a_sum_that_would_leave_its_range_stays, 0, 5);
+    tcase_add_loop_test(index, shared_bytes_are_counted_once, 0, 3);
+    tcase_add_test(index, a_new_index_is_sorted);
     tcase_add_loop_test(config, a_flag_is_set_and_nothing_else_changes, 0,
                         sizeof(flag_rows) / sizeof(flag_rows[0]));
     tcase_add_test(config, a_flag_of_an_object_that_is_not_there_is_an_error);
