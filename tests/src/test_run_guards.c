@@ -437,6 +437,148 @@ START_TEST(a_stream_gets_all_bytes_or_an_error)
 }
 END_TEST
 
+/* --- names --- */
+
+/* Writes "new" to `path` as a run does. */
+static enum tenon_status write_text(const char *path, struct tenon_error *err)
+{
+    static const struct tenon_run_options force = {.force = true}, none;
+    struct tenon_plan *plan = NULL;
+    enum tenon_status st;
+
+    ck_ok(tenon_plan_new(path, &plan, err), *err);
+    ck_ok(tenon_plan_add_text(plan, path, "new", 3, false, err), *err);
+    plan_lay_out(plan);
+    st = tenon_plan_run(plan, access(path, F_OK) == 0 ? &force : &none, err);
+    tenon_plan_free(plan);
+    return st;
+}
+
+/* Where the system cannot rename without replacing, a hard link serves. */
+START_TEST(a_new_file_needs_no_special_rename)
+{
+    static const int errors[] = {EINVAL, ENOSYS};
+    struct tenon_io_fault fault = {TENON_IO_RENAME, 1, errors[_i], true};
+    struct tenon_error err = {0};
+
+    tenon_io_fail_at(&fault);
+    ck_ok(write_text("out", &err), err);
+    ck_assert_uint_eq(tenon_io_count(TENON_IO_LINK), 1);
+    expect_file("out", "new");
+    ck_assert_uint_eq(plan_count_hidden("."), 0);
+}
+END_TEST
+
+/* A process with our number left a file: another name will do, and theirs stays. */
+START_TEST(an_unfinished_file_in_the_way_stays)
+{
+    struct tenon_error err = {0};
+    char path[64];
+
+    snprintf(path, sizeof(path), ".out.%ld.tmp", (long)getpid());
+    plan_write_file(path, "theirs", 6);
+    ck_ok(write_text("out", &err), err);
+    expect_file("out", "new");
+    expect_file(path, "theirs");
+    ck_assert_uint_eq(plan_count_hidden("."), 1);
+}
+END_TEST
+
+START_TEST(an_absolute_link_is_followed)
+{
+    struct tenon_error err = {0};
+    char here[256], to[320];
+
+    ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
+    snprintf(to, sizeof(to), "%s/there", here);
+    ck_assert_int_eq(mkdir("links", 0777), 0);
+    ck_assert_int_eq(symlink(to, "links/link"), 0);
+    plan_write_file("there", "old", 3);
+    ck_ok(write_text("links/link", &err), err);
+    expect_file("there", "new");
+}
+END_TEST
+
+/* Stores name their files by hashes in a folder of that very name. */
+START_TEST(only_links_into_stores_are_refused)
+{
+#define HASH "0123456789abcdef0123456789abcdef01234567"
+    static const struct {
+        const char *folder, *to;
+        enum tenon_status st;
+    } rows[] = {
+        {"blobs", "blobs/" HASH, TENON_ERR_MISUSE},
+        {"blobs", "blobs/sha256-" HASH, TENON_ERR_MISUSE},
+        {"blobs", "./blobs/" HASH, TENON_ERR_MISUSE},
+        {"myblobs", "myblobs/" HASH, TENON_OK},
+        {"others", "others/" HASH, TENON_OK},
+        {"blobs", "blobs/" HASH ".json", TENON_OK},
+    };
+    struct tenon_error err = {0};
+
+    ck_assert_int_eq(mkdir(rows[_i].folder, 0777), 0);
+    ck_assert_int_eq(symlink(rows[_i].to, "link"), 0);
+    plan_write_file(rows[_i].to, "old", 3);
+    ck_fails(write_text("link", &err), rows[_i].st, err);
+    expect_file(rows[_i].to, rows[_i].st == TENON_OK ? "new" : "old");
+}
+END_TEST
+
+/* Only the superuser may give files away. */
+START_TEST(the_owner_of_what_is_replaced_stays)
+{
+    static const unsigned owners[][2] = {{1234, 0}, {0, 2345}, {1234, 2345}};
+    struct tenon_error err = {0};
+    struct stat info;
+
+    plan_write_file("out", "old", 3);
+    if (geteuid() != 0 || chown("out", owners[_i][0], owners[_i][1]) != 0)
+        return;
+    ck_ok(write_text("out", &err), err);
+    expect_file("out", "new");
+    ck_assert_int_eq(stat("out", &info), 0);
+    ck_assert_uint_eq(info.st_uid, owners[_i][0]);
+    ck_assert_uint_eq(info.st_gid, owners[_i][1]);
+}
+END_TEST
+
+/* A set that nothing was begun of has no descriptor to close, least of all the first one. */
+START_TEST(a_set_closes_only_what_it_opened)
+{
+    struct tenon_error err = {0};
+    int other = open("/dev/null", O_RDONLY);
+
+    ck_assert_int_eq(dup2(other, 0), 0); /* which may have been closed */
+    close(other);
+    plan_write_file("out", "old", 3);
+    ck_fails(ask_for(&(struct want){"out", 1}, 1, &err), TENON_ERR_EXISTS, err);
+    ck_assert_int_ge(fcntl(0, F_GETFD), 0);
+    ck_assert_int_eq(unlink("out"), 0);
+    err = (struct tenon_error){0};
+    other = open("/dev/null", O_RDONLY); /* the next number is what the set takes and gives back */
+    ck_ok(write_text("out", &err), err);
+    ck_assert_int_ge(fcntl(other, F_GETFD), 0);
+    close(other);
+}
+END_TEST
+
+START_TEST(reading_back_goes_on_after_a_short_read)
+{
+    static const struct tenon_io_fault shorter = {TENON_IO_PREAD, 1, TENON_IO_SHORT, true};
+    struct tenon_sink *sink = begin_target("out", 8);
+    struct tenon_error err = {0};
+    char got[8];
+
+    ck_ok(tenon_sink_write(sink, 0, "12345678", 8, &err), err);
+    tenon_io_fail_at(&shorter);
+    ck_ok(tenon_sink_read(sink, 1, got, 7, &err), err);
+    ck_assert_mem_eq(got, "2345678", 7);
+    ck_fails(tenon_sink_read(sink, 4, got, 8, &err), TENON_ERR_IO, err); /* beyond the end */
+    ck_assert_int_eq(err.sys_errno, EIO);
+    tenon_sink_free(sink);
+}
+END_TEST
+
 /* --- copies by the system --- */
 
 enum { COPIED = 3 * 4096 + 5 };
@@ -535,6 +677,13 @@ int main(void)
     tcase_add_test(tcase, a_stream_that_is_too_short_is_an_error);
     tcase_add_loop_test(tcase, a_close_that_fails_is_an_error_of_the_target, 0, 2);
     tcase_add_test(tcase, a_stream_gets_all_bytes_or_an_error);
+    tcase_add_loop_test(tcase, a_new_file_needs_no_special_rename, 0, 2);
+    tcase_add_test(tcase, an_unfinished_file_in_the_way_stays);
+    tcase_add_test(tcase, an_absolute_link_is_followed);
+    tcase_add_loop_test(tcase, only_links_into_stores_are_refused, 0, 6);
+    tcase_add_loop_test(tcase, the_owner_of_what_is_replaced_stays, 0, 3);
+    tcase_add_test(tcase, a_set_closes_only_what_it_opened);
+    tcase_add_test(tcase, reading_back_goes_on_after_a_short_read);
     tcase_add_loop_test(tcase, a_copy_counts_what_was_copied, 0, 4);
     tcase_add_test(tcase, a_copy_to_another_place_in_a_block_is_left_to_the_caller);
     suite_add_tcase(suite, tcase);
