@@ -562,6 +562,89 @@ START_TEST(a_set_closes_only_what_it_opened)
 }
 END_TEST
 
+/* The number that the next descriptor gets. */
+static int next_descriptor(void)
+{
+    int fd = open("/dev/null", O_RDONLY);
+
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    return fd;
+}
+
+/* More sets than there can be at the same time, complete and given up. */
+START_TEST(sets_leave_no_descriptors_and_no_places)
+{
+    int before = next_descriptor();
+    struct tenon_error err = {0};
+
+    for (int i = 0; i < 200; i++) {
+        ck_ok(write_text("out", &err), err);
+        tenon_sink_free(begin_target("given up", 1));
+        ck_ok(write_text("/dev/null", &err), err);
+    }
+    ck_assert_int_eq(next_descriptor(), before);
+    ck_assert_uint_eq(plan_count_hidden("."), 0);
+}
+END_TEST
+
+/* The descriptor of an ended target may be somebody else's by the time the set is freed. */
+START_TEST(an_ended_target_is_closed_once)
+{
+    struct tenon_sink *sink = begin_target("out", 3);
+    struct tenon_error err = {0};
+    int fd;
+
+    ck_ok(tenon_sink_write(sink, 0, "new", 3, &err), err);
+    ck_ok(tenon_sink_end(sink, &err), err);
+    fd = open("/dev/null", O_RDONLY);
+    ck_ok(tenon_sink_commit(sink, &err), err);
+    tenon_sink_free(sink);
+    ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
+    close(fd);
+    expect_file("out", "new");
+}
+END_TEST
+
+START_TEST(two_names_of_a_file_are_one_target)
+{
+    static const struct tenon_sink_options options;
+    struct tenon_sink_target one = {.path = "one"}, two = {.path = "two"};
+    struct tenon_sink *sink = NULL;
+    struct tenon_error err = {0};
+
+    plan_write_file("one", "old", 3);
+    ck_assert_int_eq(link("one", "two"), 0);
+    ck_ok(tenon_sink_new(2, &options, &sink, &err), err);
+    ck_ok(tenon_sink_add(sink, &one, &err), err);
+    ck_fails(tenon_sink_add(sink, &two, &err), TENON_ERR_MISUSE, err);
+    ck_assert_str_eq(err.message, "is the same file as 'one'");
+    tenon_sink_free(sink);
+}
+END_TEST
+
+static void count_note(const char *text, void *user)
+{
+    *(size_t *)user += strstr(text, "cannot be removed") != NULL;
+}
+
+/* A folder in the place of a shard that the old index named. */
+START_TEST(what_cannot_be_removed_at_the_end_is_told)
+{
+    size_t n = 0;
+    struct tenon_run_options options = {.note = count_note, .user = &n};
+    struct tenon_model *model = NULL;
+    struct tenon_error err = {0};
+    struct tenon_plan *plan = begin_rewrite("out", &model);
+
+    ck_assert_int_eq(mkdir("shard", 0777), 0);
+    ck_ok(tenon_plan_add_stale(plan, "shard", &err), err);
+    ck_ok(tenon_plan_add_stale(plan, "gone", &err), err); /* is what is wanted */
+    ck_ok(end_rewrite(plan, model, &options, &err), err);
+    ck_assert_uint_eq(n, 1);
+}
+END_TEST
+
 START_TEST(reading_back_goes_on_after_a_short_read)
 {
     static const struct tenon_io_fault shorter = {TENON_IO_PREAD, 1, TENON_IO_SHORT, true};
@@ -683,6 +766,10 @@ int main(void)
     tcase_add_loop_test(tcase, only_links_into_stores_are_refused, 0, 6);
     tcase_add_loop_test(tcase, the_owner_of_what_is_replaced_stays, 0, 3);
     tcase_add_test(tcase, a_set_closes_only_what_it_opened);
+    tcase_add_test(tcase, sets_leave_no_descriptors_and_no_places);
+    tcase_add_test(tcase, an_ended_target_is_closed_once);
+    tcase_add_test(tcase, two_names_of_a_file_are_one_target);
+    tcase_add_test(tcase, what_cannot_be_removed_at_the_end_is_told);
     tcase_add_test(tcase, reading_back_goes_on_after_a_short_read);
     tcase_add_loop_test(tcase, a_copy_counts_what_was_copied, 0, 4);
     tcase_add_test(tcase, a_copy_to_another_place_in_a_block_is_left_to_the_caller);
