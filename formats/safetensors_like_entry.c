@@ -1,7 +1,6 @@
 /* Entries of the old header of an edited copy: their numbers, and what their values say. */
 #include <string.h>
 
-#include "fail.h"
 #include "model_build.h"
 #include "safetensors_like.h"
 #include "safetensors_private.h"

@@ -4,7 +4,6 @@
 #include "fail.h"
 #include "names.h"
 #include "safetensors_like.h"
-#include "safetensors_private.h"
 
 /* --- the entry of a tensor --- */
 

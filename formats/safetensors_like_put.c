@@ -3,10 +3,7 @@
  *
  * A separator belongs to the member behind it; removing the first member removes the separator
  * behind it (as in json_edit.h). */
-#include <string.h>
-
 #include "bytes.h"
-#include "fail.h"
 #include "safetensors_like.h"
 #include "safetensors_private.h"
 
