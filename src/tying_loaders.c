@@ -167,15 +167,17 @@ static bool has_foreign_names(const struct tenon_tying_case *c)
 
 void tenon_tying_judge_loaders(struct tenon_tying_case *c)
 {
+    if (c->gguf && has_foreign_names(c)) {
+        c->out->llama_cpp = TENON_LOADER_REFUSES;
+        tenon_note(c, "llama.cpp refuses the file: its tensors have other names than it looks for");
+        return;
+    }
     if (c->out->verdict == TENON_VERDICT_HEADLESS || c->packed_output) {
         if (c->gguf && !c->packed_output)
             c->out->llama_cpp = judge_llama_cpp(c);
         return;
     }
-    if (c->gguf && has_foreign_names(c)) {
-        c->out->llama_cpp = TENON_LOADER_REFUSES;
-        tenon_note(c, "llama.cpp refuses the file: its tensors have other names than it looks for");
-    } else if (c->gguf) {
+    if (c->gguf) {
         c->out->transformers_v4 = c->out->transformers_v5 = judge_import(c);
         c->out->llama_cpp = judge_llama_cpp(c);
     } else if (c->has_config && tenon_model_dialect(c->model) != TENON_DIALECT_META) {

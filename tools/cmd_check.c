@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tenon/arch.h"
 #include "tenon/stats.h"
 #include "tenon/text.h"
 #include "tenon/tying.h"
@@ -133,6 +134,28 @@ static bool loader_finding(const struct tenon_model *model)
     return false;
 }
 
+/* A GGUF file with the names of another convention, as 'tenon convert' makes it. */
+static bool has_foreign_names(const struct tenon_model *model)
+{
+    enum tenon_dialect dialect = tenon_model_dialect(model);
+
+    return strcmp(tenon_model_format(model), "gguf") == 0 && dialect != TENON_DIALECT_NONE &&
+           dialect != TENON_DIALECT_GGUF;
+}
+
+static void check_names(struct outcome *o)
+{
+    struct own_finding *f;
+
+    if (!has_foreign_names(o->model))
+        return;
+    f = add_own(o, "names_foreign");
+    snprintf(f->message, sizeof(f->message),
+             "the tensors have names of the convention '%s', the loader looks for those of GGUF",
+             tenon_dialect_name(tenon_model_dialect(o->model)));
+    finish_own(f);
+}
+
 /* Config against weights: a declared tie that the stored matrices deny, or the other way. */
 static enum tenon_status check_tying(struct tenon_tool *tool, struct outcome *o)
 {
@@ -167,7 +190,8 @@ static enum tenon_status check_tying(struct tenon_tool *tool, struct outcome *o)
                  tenon_verdict_name(tying->verdict));
         finish_own(f);
     }
-    if (tying->llama_cpp == TENON_LOADER_REFUSES && !loader_finding(o->model)) {
+    if (tying->llama_cpp == TENON_LOADER_REFUSES && !loader_finding(o->model) &&
+        !has_foreign_names(o->model)) {
         struct own_finding *f = add_own(o, "head_refused");
         const struct tenon_tensor *t = tying->output != NULL ? tying->output : tying->input;
 
@@ -200,8 +224,11 @@ static void check_one(struct tenon_tool *tool, size_t operand, struct outcome *o
     o->path = tool->operands[operand];
     if (tenon_tool_open_to_check(tool, operand, &o->model, &o->err) != TENON_OK)
         return;
-    o->own = tenon_tool_alloc(tenon_model_n_tensors(o->model) + 2, sizeof(*o->own), &o->err);
-    if (o->own == NULL || check_tying(tool, o) != TENON_OK)
+    o->own = tenon_tool_alloc(tenon_model_n_tensors(o->model) + 3, sizeof(*o->own), &o->err);
+    if (o->own == NULL)
+        return;
+    check_names(o);
+    if (check_tying(tool, o) != TENON_OK)
         return;
     if (wanted->data && check_data(tool, o) != TENON_OK)
         return;
