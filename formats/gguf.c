@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "gguf_hparams.h"
 #include "gguf_write.h"
 #include "probe.h"
 

@@ -143,9 +143,6 @@ enum tenon_status tenon_gguf_add_tensors(struct tenon_gguf *g, struct tenon_erro
 /* gguf_layout.c: what surrounds the payloads: padding, trailing bytes. */
 enum tenon_status tenon_gguf_check_layout(struct tenon_gguf *g, struct tenon_error *err);
 
-/* gguf_hparams.c: fills in hyper-parameters and tokenizer facts from the model's metadata. */
-enum tenon_status tenon_gguf_read_hparams(struct tenon_model *model, struct tenon_error *err);
-
 /* gguf_vocab.c: compares tokenizer arrays with each other and with the tensors. */
 enum tenon_status tenon_gguf_check_vocab(struct tenon_model *model, struct tenon_error *err);
 

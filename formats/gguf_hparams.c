@@ -3,6 +3,8 @@
  * Every key that is interpreted stands in one table, with the kind of value it must have. Values
  * of another kind are findings and count as not said: nothing below relies on a type that a file
  * merely claims. Integers of any width are taken; the reference loader insists on one. */
+#include "gguf_hparams.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +43,7 @@ struct key_row {
 struct reading {
     struct tenon_model *model;
     struct tenon_str arch;
+    bool texts; /* the file knows no types: nothing is blamed, and numbers are numbers */
     double max_alibi_bias;
     double scale_linear;
 };
@@ -98,12 +101,12 @@ static const struct tenon_meta_entry *find_entry(const struct reading *r, const 
     char key[MOST_KEY_BYTES];
 
     if (row->key[0] != '.')
-        return tenon_model_find_meta(r->model, row->key);
+        return tenon_model_find_typed(r->model, row->key);
     if (r->arch.len == 0 || r->arch.len + strlen(row->key) >= sizeof(key))
         return NULL;
     memcpy(key, r->arch.data, r->arch.len);
     memcpy(key + r->arch.len, row->key, strlen(row->key) + 1);
-    return tenon_model_find_meta(r->model, key);
+    return tenon_model_find_typed(r->model, key);
 }
 
 static void store(struct reading *r, const struct key_row *row, const void *value, size_t bytes)
@@ -127,6 +130,8 @@ static void store(struct reading *r, const struct key_row *row, const void *valu
 static enum tenon_status report_kind(const struct reading *r, const struct key_row *row,
                                      const struct tenon_meta_entry *entry, struct tenon_error *err)
 {
+    if (r->texts)
+        return TENON_OK;
     return tenon_gguf_blame_entry(r->model, entry, err, "key_kind",
                                   entry->type == TENON_META_ARRAY
                                       ? "is an array of %s, %s is needed"
@@ -137,6 +142,8 @@ static enum tenon_status report_kind(const struct reading *r, const struct key_r
 static enum tenon_status report_width(const struct reading *r, const struct tenon_meta_entry *entry,
                                       const char *wanted, struct tenon_error *err)
 {
+    if (r->texts)
+        return TENON_OK;
     return tenon_gguf_blame_entry(r->model, entry, err, "key_width",
                                   "is of type %s, the loader takes %s only",
                                   tenon_meta_type_name(entry->item), wanted);
@@ -166,8 +173,9 @@ static enum tenon_status take_count(struct reading *r, const struct key_row *row
             return TENON_OK; /* its length is judged with the others */
     }
     if (!tenon_meta_value_int(&value, &number) || number < 0)
-        return tenon_gguf_blame_entry(r->model, entry, err, "key_range",
-                                      "is negative or does not fit 63 bits");
+        return r->texts ? TENON_OK
+                        : tenon_gguf_blame_entry(r->model, entry, err, "key_range",
+                                                 "is negative or does not fit 63 bits");
     store(r, row, &number, sizeof(number));
     if (entry->item != TENON_META_U32 && !(array && entry->item == TENON_META_I32))
         return report_width(r, entry, "u32", err);
@@ -177,9 +185,13 @@ static enum tenon_status take_count(struct reading *r, const struct key_row *row
 static enum tenon_status take_real(struct reading *r, const struct key_row *row,
                                    const struct tenon_meta_entry *entry, struct tenon_error *err)
 {
-    if (entry->type != TENON_META_F32 && entry->type != TENON_META_F64)
+    double number = entry->value.as.f64;
+
+    if (r->texts && entry->type == TENON_META_U32)
+        number = (double)entry->value.as.u64;
+    else if (entry->type != TENON_META_F32 && entry->type != TENON_META_F64)
         return report_kind(r, row, entry, err);
-    store(r, row, &entry->value.as.f64, sizeof(entry->value.as.f64));
+    store(r, row, &number, sizeof(number));
     return entry->type == TENON_META_F32 ? TENON_OK : report_width(r, entry, "f32", err);
 }
 
@@ -215,7 +227,7 @@ static enum tenon_status check_lengths(const struct reading *r, struct tenon_err
     int64_t layers = tenon_model_hparams(r->model)->layers;
     enum tenon_status st = TENON_OK;
 
-    for (size_t i = 0; st == TENON_OK && layers >= 0 && i < N_ROWS; i++) {
+    for (size_t i = 0; st == TENON_OK && !r->texts && layers >= 0 && i < N_ROWS; i++) {
         const struct tenon_meta_entry *entry =
             rows[i].kind == KIND_EACH ? find_entry(r, &rows[i]) : NULL;
 
@@ -247,9 +259,10 @@ static void derive(const struct reading *r)
     }
 }
 
-enum tenon_status tenon_gguf_read_hparams(struct tenon_model *model, struct tenon_error *err)
+static enum tenon_status read_hparams(struct tenon_model *model, bool texts,
+                                      struct tenon_error *err)
 {
-    struct reading r = {.model = model, .arch = {"", 0}};
+    struct reading r = {.model = model, .arch = {"", 0}, .texts = texts};
     enum tenon_status st = TENON_OK;
 
     for (size_t i = 0; st == TENON_OK && i < N_ROWS; i++) {
@@ -264,4 +277,20 @@ enum tenon_status tenon_gguf_read_hparams(struct tenon_model *model, struct teno
     if (st == TENON_OK)
         derive(&r);
     return st;
+}
+
+enum tenon_status tenon_gguf_read_hparams(struct tenon_model *model, struct tenon_error *err)
+{
+    return read_hparams(model, false, err);
+}
+
+enum tenon_status tenon_gguf_read_texts(struct tenon_model *model, struct tenon_error *err)
+{
+    bool any = false;
+    enum tenon_status st;
+
+    if (tenon_model_hparams(model)->model_type.len != 0)
+        return TENON_OK;
+    st = tenon_model_type_texts(model, &any, err);
+    return st == TENON_OK && any ? read_hparams(model, true, err) : st;
 }

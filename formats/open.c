@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "gguf_hparams.h"
 #include "hf.h"
 #include "probe.h"
 
@@ -120,9 +121,11 @@ static void explain_piece(const char *path, enum tenon_status st, struct tenon_e
 /* What comes after reading, for every input alike. */
 static enum tenon_status finish_model(struct tenon_model *model, struct tenon_error *err)
 {
-    enum tenon_status st = tenon_model_finish(model, err);
     const struct tenon_format *format = tenon_format_find(tenon_model_format(model));
+    enum tenon_status st = tenon_gguf_read_texts(model, err);
 
+    if (st == TENON_OK)
+        st = tenon_model_finish(model, err);
     if (st == TENON_OK && format != NULL && format->check != NULL)
         st = format->check(model, err);
     return st;

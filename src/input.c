@@ -17,8 +17,7 @@ void tenon_input_options_init(struct tenon_input_options *options)
 
 enum tenon_precision tenon_model_precision(const struct tenon_model *model)
 {
-    return strcmp(tenon_model_format(model), "gguf") == 0 ? TENON_PRECISION_GGML
-                                                          : TENON_PRECISION_HF;
+    return tenon_resolve_is_gguf(model) ? TENON_PRECISION_GGML : TENON_PRECISION_HF;
 }
 
 static bool is_gguf(const struct tenon_input *in)

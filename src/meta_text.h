@@ -32,4 +32,8 @@ enum tenon_status tenon_meta_from_text(struct tenon_arena *arena,
                                        const struct tenon_meta_entry *text,
                                        struct tenon_meta_entry *out, struct tenon_error *err);
 
+/* The number that `text` spells in decimal, rounded to float32 first if `single`; what is no such
+ * text, or is absurdly long, gives some number. The program's locale does not matter. */
+double tenon_meta_decimal(struct tenon_str text, bool single);
+
 #endif

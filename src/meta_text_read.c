@@ -96,7 +96,7 @@ static void find_point(char point[16])
     point[n] = '\0';
 }
 
-static double parse_decimal(struct tenon_str text, bool single)
+double tenon_meta_decimal(struct tenon_str text, bool single)
 {
     char number[2 * NUMBER_BYTES], point[16];
     size_t used = 0;
@@ -128,7 +128,7 @@ static double parse_float(struct tenon_str text, bool single)
         return (double)INFINITY;
     if (tenon_str_equal(text, "-Infinity"))
         return (double)-INFINITY;
-    return parse_decimal(text, single);
+    return tenon_meta_decimal(text, single);
 }
 
 /* A number or boolean into the low bytes of `*out`, as GGUF packs it. */

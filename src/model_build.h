@@ -56,6 +56,15 @@ enum tenon_status tenon_model_add_meta(struct tenon_model *model,
                                        const struct tenon_meta_entry *entry,
                                        struct tenon_error *err);
 
+/* Where GGUF metadata is kept as texts (meta_text.h) and there is no config: reads what settings
+ * are looked up in from then on. `*out_any` tells whether it is so. NO_MEMORY only. */
+enum tenon_status tenon_model_type_texts(struct tenon_model *model, bool *out_any,
+                                         struct tenon_error *err);
+
+/* The pair with that key, typed, or NULL: what was read so, else of the metadata. */
+const struct tenon_meta_entry *tenon_model_find_typed(const struct tenon_model *model,
+                                                      const char *key);
+
 /* Records an observation; `code` is a row of findings.def, which gives severity and source.
  * `subject` (may be NULL) need not be clean. */
 TENON_PRINTF(7, 8)

@@ -65,6 +65,9 @@ struct tenon_model {
     struct tenon_hparams hparams;
     struct tenon_tokenizer tokenizer;
     struct tenon_setting_levels settings; /* of a config; none: metadata is asked */
+    struct tenon_meta_entry *typed; /* GGUF metadata kept as texts, asked instead of `metas` */
+    uint32_t *typed_order;          /* numbers of those, by key */
+    size_t n_typed;
     const struct tenon_arch *arch;
     enum tenon_dialect dialect;
     uint32_t by_role[TENON_ROLE_END][TENON_N_PARTS][2]; /* first tensor; [..][bias] */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model_build.h"
 #include "model_private.h"
 
 /* The longest architecture name and key that are looked for together. */
@@ -139,9 +140,9 @@ static const struct tenon_meta_entry *find_entry(const struct tenon_model *model
         memcpy(key, arch.data, arch.len);
         key[arch.len] = '.';
         memcpy(key + arch.len + 1, path, n + 1);
-        entry = tenon_model_find_meta(model, key);
+        entry = tenon_model_find_typed(model, key);
     }
-    return entry != NULL ? entry : tenon_model_find_meta(model, path);
+    return entry != NULL ? entry : tenon_model_find_typed(model, path);
 }
 
 bool tenon_model_setting(const struct tenon_model *model, const char *path,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "tenon/input.h"
 
 const char *const tenon_layout_words[] = {"auto", "half", "interleaved", NULL};
 const char *const tenon_precision_words[] = {"auto", "exact", "hf", "ggml", NULL};
@@ -61,8 +62,8 @@ void tenon_position_given_release(struct tenon_position_given *given)
 enum tenon_precision tenon_position_precision(const struct tenon_position_options *options,
                                               const struct tenon_model *model)
 {
-    if (options->precision == 0 && model != NULL && strcmp(tenon_model_format(model), "gguf") == 0)
-        return TENON_PRECISION_GGML;
+    if (options->precision == 0 && model != NULL)
+        return tenon_model_precision(model);
     return precisions[options->precision];
 }
 

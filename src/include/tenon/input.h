@@ -42,7 +42,8 @@ struct tenon_input;
 /* Float32 as Hugging Face models compute, everything as the model says. */
 TENON_API void tenon_input_options_init(struct tenon_input_options *options);
 
-/* The precision of the reference that reads such a file: ggml for GGUF, else hf. */
+/* The precision of the reference for such a file: ggml for GGUF, and for names of GGUF in another
+ * container, else hf. */
 TENON_API enum tenon_precision tenon_model_precision(const struct tenon_model *model);
 
 /* Prepares: finds the tensors, checks that their shapes fit, reads the small ones. `options` may be
