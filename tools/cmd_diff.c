@@ -1,5 +1,7 @@
 /* tenon diff: compare two models. */
 
+#include "meta_json.h"
+#include "meta_out.h"
 #include "tenon/diff.h"
 #include "tool.h"
 
@@ -66,6 +68,41 @@ static void write_json_pair(struct tenon_json *json, const struct answer *r,
     tenon_json_end(json);
 }
 
+/* Of arrays. */
+enum { SHOWN_ELEMENTS = 8 };
+
+/* What the two sides say of a key; NULL: nothing. */
+static void write_json_value(struct tenon_json *json, const struct tenon_meta_entry *a,
+                             const struct tenon_meta_entry *b)
+{
+    tenon_json_object(json, NULL);
+    tenon_json_str(json, "key", (a != NULL ? a : b)->key);
+    if (a != NULL)
+        tenon_meta_json(json, "a", a, SHOWN_ELEMENTS);
+    else
+        tenon_json_null(json, "a");
+    if (b != NULL)
+        tenon_meta_json(json, "b", b, SHOWN_ELEMENTS);
+    else
+        tenon_json_null(json, "b");
+    tenon_json_end(json);
+}
+
+static void write_json_values(struct tenon_json *json, const struct answer *r)
+{
+    const struct tenon_diff *d = r->diff;
+
+    tenon_json_array(json, "values");
+    for (size_t i = 0; i < d->n_meta_only_a; i++)
+        write_json_value(json, tenon_model_meta(r->a, d->meta_only_a[i]), NULL);
+    for (size_t i = 0; i < d->n_meta_only_b; i++)
+        write_json_value(json, NULL, tenon_model_meta(r->b, d->meta_only_b[i]));
+    for (size_t i = 0; i < d->n_meta_changed; i++)
+        write_json_value(json, tenon_model_meta(r->a, d->meta_changed[2 * i]),
+                         tenon_model_meta(r->b, d->meta_changed[2 * i + 1]));
+    tenon_json_end(json);
+}
+
 static void write_json_meta(struct tenon_json *json, const struct answer *r)
 {
     const struct tenon_diff *d = r->diff;
@@ -83,6 +120,7 @@ static void write_json_meta(struct tenon_json *json, const struct answer *r)
     for (size_t i = 0; i < d->n_meta_changed; i++)
         tenon_json_str(json, NULL, tenon_model_meta(r->a, d->meta_changed[2 * i])->key);
     tenon_json_end(json);
+    write_json_values(json, r);
     tenon_json_end(json);
 }
 
@@ -115,6 +153,23 @@ static void write_line(struct tenon_tool *tool, enum tenon_style style, const ch
     tenon_out_printf(&tool->out, "%s\n", tenon_term_style(&tool->term, TENON_STYLE_PLAIN));
 }
 
+/* How much of metadata values is shown. */
+static const struct tenon_meta_shown brief = {4, 48};
+
+/* The key with the value of one side, or of both. */
+static void write_key(struct tenon_tool *tool, enum tenon_style style, const char *mark,
+                      const struct tenon_meta_entry *entry, const struct tenon_meta_entry *other)
+{
+    tenon_out_printf(&tool->out, "%s%s key ", tenon_term_style(&tool->term, style), mark);
+    tenon_out_safe(&tool->out, entry->key.data, entry->key.len);
+    tenon_out_printf(&tool->out, "%s: ", tenon_term_style(&tool->term, TENON_STYLE_PLAIN));
+    if (other != NULL)
+        tenon_meta_out_change(&tool->out, entry, other, &brief);
+    else
+        tenon_meta_out_value(&tool->out, entry, &brief);
+    tenon_out_text(&tool->out, "\n");
+}
+
 static void write_missing(struct tenon_tool *tool, const struct answer *r)
 {
     const struct tenon_diff *d = r->diff;
@@ -124,12 +179,12 @@ static void write_missing(struct tenon_tool *tool, const struct answer *r)
     for (size_t i = 0; i < d->n_only_b; i++)
         write_line(tool, TENON_STYLE_GOOD, "+", tenon_model_tensor(r->b, d->only_b[i])->name);
     for (size_t i = 0; i < d->n_meta_only_a; i++)
-        write_line(tool, TENON_STYLE_BAD, "- key", tenon_model_meta(r->a, d->meta_only_a[i])->key);
+        write_key(tool, TENON_STYLE_BAD, "-", tenon_model_meta(r->a, d->meta_only_a[i]), NULL);
     for (size_t i = 0; i < d->n_meta_only_b; i++)
-        write_line(tool, TENON_STYLE_GOOD, "+ key", tenon_model_meta(r->b, d->meta_only_b[i])->key);
+        write_key(tool, TENON_STYLE_GOOD, "+", tenon_model_meta(r->b, d->meta_only_b[i]), NULL);
     for (size_t i = 0; i < d->n_meta_changed; i++)
-        write_line(tool, TENON_STYLE_WARNING, "! key",
-                   tenon_model_meta(r->a, d->meta_changed[2 * i])->key);
+        write_key(tool, TENON_STYLE_WARNING, "!", tenon_model_meta(r->a, d->meta_changed[2 * i]),
+                  tenon_model_meta(r->b, d->meta_changed[2 * i + 1]));
 }
 
 static void add_pair(struct tenon_table *table, const struct answer *r,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "meta_json.h"
+#include "meta_out.h"
 #include "tenon/meta.h"
 #include "tenon/text.h"
 #include "tool.h"
@@ -25,63 +26,7 @@ static const struct tenon_opt options[] = {
 };
 
 /* Elements of an array and bytes of a text that are shown without --full. */
-enum { SHOWN_ELEMENTS = 8, SHOWN_BYTES = 200 };
-
-/* A scalar for people, or bare: text as it is, but never anything unsafe on a terminal. */
-static void write_scalar(struct tenon_out *out, const struct tenon_meta_value *v, bool safe)
-{
-    char number[32];
-
-    switch (v->type) {
-    case TENON_META_U8:
-    case TENON_META_U16:
-    case TENON_META_U32:
-    case TENON_META_U64:
-        tenon_out_printf(out, "%llu", (unsigned long long)v->as.u64);
-        break;
-    case TENON_META_I8:
-    case TENON_META_I16:
-    case TENON_META_I32:
-    case TENON_META_I64:
-        tenon_out_printf(out, "%lld", (long long)v->as.i64);
-        break;
-    case TENON_META_F32:
-    case TENON_META_F64:
-        tenon_out_text(out, tenon_out_number(number, v->as.f64, v->type == TENON_META_F32));
-        break;
-    case TENON_META_BOOL:
-        tenon_out_text(out, v->as.boolean ? "true" : "false");
-        break;
-    case TENON_META_STRING:
-        if (safe)
-            tenon_out_safe(out, v->as.str.data, v->as.str.len);
-        else
-            tenon_out_write(out, v->as.str.data, v->as.str.len);
-        break;
-    case TENON_META_ARRAY:
-        break;
-    }
-}
-
-/* Like write_scalar, but short, and strings in quotes inside arrays. */
-static void write_short(struct tenon_out *out, const struct tenon_meta_value *v, bool full,
-                        bool quoted)
-{
-    struct tenon_str text = v->as.str;
-
-    if (v->type != TENON_META_STRING) {
-        write_scalar(out, v, true);
-        return;
-    }
-    tenon_out_text(out, quoted ? "\"" : "");
-    if (full || text.len <= SHOWN_BYTES) {
-        tenon_out_safe(out, text.data, text.len);
-    } else {
-        tenon_out_safe(out, text.data, SHOWN_BYTES);
-        tenon_out_printf(out, "... (%zu bytes)", text.len);
-    }
-    tenon_out_text(out, quoted ? "\"" : "");
-}
+static const struct tenon_meta_shown shown = {8, 200}, whole = {UINT64_MAX, SIZE_MAX};
 
 /* Widths of the columns of text output. */
 struct columns {
@@ -91,47 +36,17 @@ struct columns {
 /* Keys that are wider push what follows to the right, rather than everything else. */
 enum { WIDEST_KEY = 48 };
 
-static void write_text_array(struct tenon_out *out, const struct tenon_meta_entry *e, bool full)
-{
-    struct tenon_meta_iter its[TENON_META_JSON_DEPTH];
-    uint64_t most = full ? UINT64_MAX : SHOWN_ELEMENTS;
-    struct tenon_meta_value v;
-    struct tenon_meta_entry inner;
-    int depth = 0;
-
-    tenon_meta_iter_init(&its[0], e);
-    tenon_out_text(out, "[");
-    while (depth >= 0) {
-        struct tenon_meta_iter *it = &its[depth];
-        bool more = it->index < it->array.count && it->index < most;
-
-        if (more && it->index > 0)
-            tenon_out_text(out, ", ");
-        if (!more || !tenon_meta_iter_next(it, &v, &inner)) {
-            if (it->index < it->array.count)
-                tenon_out_printf(out, ", ... (%llu)", (unsigned long long)it->array.count);
-            tenon_out_text(out, "]");
-            depth--;
-        } else if (v.type == TENON_META_ARRAY && depth + 1 < TENON_META_JSON_DEPTH) {
-            tenon_meta_iter_init(&its[++depth], &inner);
-            tenon_out_text(out, "[");
-        } else {
-            write_short(out, &v, full, true);
-        }
-    }
-}
-
 /* Columns that `len` bytes of foreign text take. */
 static unsigned shown_width(const char *text, size_t len)
 {
-    struct tenon_out shown;
+    struct tenon_out safe;
     unsigned width;
 
-    tenon_out_init(&shown, -1);
-    tenon_out_safe(&shown, text, len);
-    tenon_out_write(&shown, "", 1);
-    width = shown.error == 0 ? tenon_term_width(shown.buf) : 0;
-    tenon_out_release(&shown);
+    tenon_out_init(&safe, -1);
+    tenon_out_safe(&safe, text, len);
+    tenon_out_write(&safe, "", 1);
+    width = safe.error == 0 ? tenon_term_width(safe.buf) : 0;
+    tenon_out_release(&safe);
     return width;
 }
 
@@ -149,10 +64,7 @@ static void write_text_entry(struct tenon_tool *tool, const struct columns *colu
                      tenon_term_style(&tool->term, TENON_STYLE_DIM), (int)columns->type,
                      tenon_meta_type_text(e, type, sizeof(type)),
                      tenon_term_style(&tool->term, TENON_STYLE_PLAIN));
-    if (e->type == TENON_META_ARRAY)
-        write_text_array(&tool->out, e, full);
-    else
-        write_short(&tool->out, &e->value, full, false);
+    tenon_meta_out_value(&tool->out, e, full ? &whole : &shown);
     tenon_out_text(&tool->out, "\n");
 }
 
@@ -209,7 +121,7 @@ static enum tenon_status write_raw(struct tenon_tool *tool, const struct tenon_m
     if (e == NULL)
         return fail_key(tool, key, err);
     if (e->type != TENON_META_ARRAY) {
-        write_scalar(&tool->out, &e->value, tool->term.tty);
+        tenon_meta_out_scalar(&tool->out, &e->value, tool->term.tty);
         tenon_out_text(&tool->out, "\n");
         return TENON_OK;
     }
@@ -221,7 +133,7 @@ static enum tenon_status write_raw(struct tenon_tool *tool, const struct tenon_m
     }
     tenon_meta_iter_init(&it, e);
     while (tenon_meta_iter_next(&it, &v, NULL)) {
-        write_scalar(&tool->out, &v, tool->term.tty);
+        tenon_meta_out_scalar(&tool->out, &v, tool->term.tty);
         tenon_out_text(&tool->out, "\n");
     }
     return TENON_OK;
@@ -265,7 +177,7 @@ static void write_entries(struct tenon_tool *tool, const struct tenon_model *mod
         if (!is_wanted(tool, e))
             continue;
         if (tool->common.json)
-            tenon_meta_json(&json, e, o->full ? UINT64_MAX : SHOWN_ELEMENTS);
+            tenon_meta_json(&json, NULL, e, o->full ? whole.elements : shown.elements);
         else
             write_text_entry(tool, &columns, e, o->full);
     }

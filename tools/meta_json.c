@@ -74,12 +74,13 @@ static bool write_json_array(struct tenon_json *json, const struct tenon_meta_en
     return whole;
 }
 
-void tenon_meta_json(struct tenon_json *json, const struct tenon_meta_entry *e, uint64_t most)
+void tenon_meta_json(struct tenon_json *json, const char *name, const struct tenon_meta_entry *e,
+                     uint64_t most)
 {
     char type[32];
     bool whole = true;
 
-    tenon_json_object(json, NULL);
+    tenon_json_object(json, name);
     tenon_json_str(json, "key", e->key);
     tenon_json_text(json, "type", tenon_meta_type_text(e, type, sizeof(type)));
     if (e->type == TENON_META_ARRAY)

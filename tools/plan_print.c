@@ -137,7 +137,7 @@ static void write_json_model_file(struct tenon_json *json, const struct tenon_pl
     tenon_json_u64(json, "header_bytes", f->head_bytes);
     tenon_json_array(json, "metadata");
     for (size_t i = 0; i < f->n_metas; i++)
-        tenon_meta_json(json, &f->metas[i], UINT64_MAX);
+        tenon_meta_json(json, NULL, &f->metas[i], UINT64_MAX);
     tenon_json_end(json);
 }
 

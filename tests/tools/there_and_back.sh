@@ -31,7 +31,7 @@ convert() {
 # of arrays, which have no form as text.
 same_model() {
     "$tenon" diff "$1" "$2" >answer || [ $? -eq 1 ] || return 1
-    ! grep -v -e '^[+] key general\.architecture$' -e '^- key split\.' -e '^- key nested$' \
+    ! grep -v -e '^[+] key general\.architecture: ' -e '^- key split\.' -e '^- key nested: ' \
         -e '^$' answer |
         grep -v -E '^(same|different): ([0-9]+) of \2 corresponding tensors .*' &&
         ! grep -q -E ' [1-9][0-9]* changed$' answer
