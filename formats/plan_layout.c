@@ -32,33 +32,68 @@ static enum tenon_status check_files(const struct tenon_plan *plan, struct tenon
     return TENON_OK;
 }
 
+/* Tensors of one model under their own names, in the model's order: no two of these names are the
+ * same, so that only the others need an index. */
+struct line {
+    uint16_t model;
+    const struct tenon_tensor *next; /* the least that may follow; NULL: none was in line yet */
+};
+
+static bool is_in_line(const struct tenon_plan *plan, size_t i, struct line *line)
+{
+    const struct tenon_plan_record *t = &plan->tensors[i];
+    const struct tenon_tensor *first;
+    size_t n;
+
+    if (t->model == TENON_PLAN_FULL || t->name != NULL ||
+        (line->next != NULL && (t->model != line->model || t->of.source < line->next)))
+        return false;
+    n = tenon_model_n_tensors(plan->models[t->model]);
+    first = n > 0 ? tenon_model_tensor(plan->models[t->model], 0) : NULL;
+    if (first == NULL || t->of.source < first || t->of.source >= first + n)
+        return false;
+    *line = (struct line){t->model, t->of.source + 1};
+    return true;
+}
+
 static struct tenon_str name_of(const void *owner, uint32_t i)
 {
     return tenon_plan_name(owner, i);
 }
 
+static enum tenon_status fail_clash(const struct tenon_plan *plan, size_t i,
+                                    struct tenon_error *err)
+{
+    tenon_fail(err, TENON_ERR_NAME_CLASH, TENON_NO_OFFSET,
+               "two tensors of this name would be written");
+    fail_tensor(plan, i, err);
+    return TENON_ERR_NAME_CLASH;
+}
+
 /* All files of a plan are one model: a name stands for one tensor. */
 static enum tenon_status check_names(const struct tenon_plan *plan, struct tenon_error *err)
 {
-    struct tenon_names names = {0};
+    struct tenon_names names = {0}; /* of those that are not in line */
+    struct line line = {0};
     enum tenon_status st = TENON_OK;
 
     if (plan->n_tensors >= TENON_NO_INDEX)
         return tenon_fail(err, TENON_ERR_LIMIT, TENON_NO_OFFSET, "too many tensors");
-    if (!tenon_names_reserve(&names, plan->n_tensors, plan, name_of))
-        st = tenon_fail_memory(err);
     for (uint32_t i = 0; st == TENON_OK && i < plan->n_tensors; i++) {
-        uint32_t known = tenon_names_add(&names, i, plan, name_of);
+        uint32_t known = is_in_line(plan, i, &line) ? i : tenon_names_add(&names, i, plan, name_of);
 
-        if (known == i)
-            continue;
-        if (known == TENON_NO_INDEX) {
+        if (known == TENON_NO_INDEX)
             st = tenon_fail_memory(err);
-            continue;
-        }
-        st = tenon_fail(err, TENON_ERR_NAME_CLASH, TENON_NO_OFFSET,
-                        "two tensors of this name would be written");
-        fail_tensor(plan, i, err);
+        else if (known != i)
+            st = fail_clash(plan, i, err);
+    }
+    line = (struct line){0};
+    for (uint32_t i = 0; st == TENON_OK && names.used > 0 && i < plan->n_tensors; i++) {
+        struct tenon_str name = tenon_plan_name(plan, i);
+
+        if (is_in_line(plan, i, &line) &&
+            tenon_names_find(&names, name.data, name.len, plan, name_of) != TENON_NO_INDEX)
+            st = fail_clash(plan, i, err);
     }
     tenon_names_release(&names);
     return st;
