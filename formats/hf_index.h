@@ -2,15 +2,17 @@
 #ifndef TENON_FORMATS_HF_INDEX_H
 #define TENON_FORMATS_HF_INDEX_H
 
+#include "mem.h"
 #include "names.h"
 #include "source.h"
 #include "tenon/model.h"
 
-/* One pair of the weight map. Names are places in the text: 16 bytes for each tensor. */
+/* One pair of the weight map: 16 bytes and the name for each tensor. */
 struct tenon_hf_index_entry {
-    uint32_t name_pos, name_len;
-    uint32_t shard;
-    bool seen; /* the tensor was met in its shard */
+    const char *name;
+    uint32_t name_len;
+    uint32_t shard : 31;
+    uint32_t seen : 1; /* the tensor was met in its shard */
 };
 
 struct tenon_hf_index_shard {
@@ -24,8 +26,7 @@ struct tenon_hf_index_note {
 };
 
 struct tenon_hf_index {
-    char *text; /* the file; every name points into it */
-    size_t len;
+    struct tenon_arena *arena; /* of names, shards and notes */
     struct tenon_hf_index_entry *entries;
     size_t n_entries, entry_room;
     struct tenon_names entry_names;
@@ -40,9 +41,10 @@ struct tenon_hf_index {
     size_t n_superseded; /* equal keys; only in lenient mode, where the last counts */
 };
 
-/* Reads the file behind `source` into `index` (zero-initialised; tenon_hf_index_release also
- * after a failure). Fails with CORRUPT, NAME_CLASH, LIMIT, TRUNCATED, NOT_RECOGNISED (a Git LFS
- * pointer, a web page ...), IO or NO_MEMORY; `err` gets offset and subject. */
+/* Reads the file behind `source` into `index` (zero-initialised but for `arena`, which must outlive
+ * it; tenon_hf_index_release also after a failure). Its text goes while it is read. Fails with
+ * CORRUPT, NAME_CLASH, LIMIT, TRUNCATED, NOT_RECOGNISED (a Git LFS pointer, a web page ...), IO or
+ * NO_MEMORY; `err` gets offset and subject. */
 enum tenon_status tenon_hf_index_read(struct tenon_hf_index *index,
                                       const struct tenon_source *source,
                                       const struct tenon_open_options *options,
@@ -56,7 +58,7 @@ struct tenon_hf_index_entry *tenon_hf_index_find(struct tenon_hf_index *index,
 /* Whether `name` is one of the shards. */
 bool tenon_hf_index_has_shard(const struct tenon_hf_index *index, const char *name);
 
-struct tenon_str tenon_hf_index_name(const struct tenon_hf_index *index,
-                                     const struct tenon_hf_index_entry *entry);
+/* In the arena. */
+struct tenon_str tenon_hf_index_name(const struct tenon_hf_index_entry *entry);
 
 #endif

@@ -94,20 +94,21 @@ struct set {
 };
 
 /* Whether the index puts this tensor into the shard being read. */
-static bool keep_tensor(void *user, struct tenon_str name)
+static bool keep_tensor(void *user, struct tenon_str *name)
 {
     struct set *set = user;
-    struct tenon_hf_index_entry *entry = tenon_hf_index_find(set->index, name);
+    struct tenon_hf_index_entry *entry = tenon_hf_index_find(set->index, *name);
 
     if (entry == NULL) {
-        count(&set->not_indexed, name);
+        count(&set->not_indexed, *name);
         return false;
     }
     if (entry->shard != set->current) {
-        count(&set->elsewhere, name);
+        count(&set->elsewhere, *name);
         return false;
     }
     entry->seen = true;
+    *name = tenon_hf_index_name(entry); /* in the model's arena: once for both */
     return true;
 }
 
@@ -164,7 +165,7 @@ static void count_lost(const struct set *set, struct tally *lost)
         const struct tenon_hf_index_entry *entry = &set->index->entries[i];
 
         if (!entry->seen)
-            count(lost, tenon_hf_index_name(set->index, entry));
+            count(lost, tenon_hf_index_name(entry));
     }
 }
 
@@ -423,7 +424,7 @@ enum tenon_status tenon_hf_open_indexed(struct tenon_model *model, const char *p
                                         const char *index_name, struct tenon_error *err)
 {
     const char *path = tenon_hf_join(tenon_model_arena(model), prefix, index_name);
-    struct tenon_hf_index index = {0};
+    struct tenon_hf_index index = {.arena = tenon_model_arena(model)};
     enum tenon_status st;
 
     if (path == NULL)
@@ -471,7 +472,7 @@ static enum tenon_status try_index(struct tenon_model *model, const char *prefix
 {
     struct tenon_arena *arena = tenon_model_arena(model);
     struct tenon_split_name parts;
-    struct tenon_hf_index index = {0};
+    struct tenon_hf_index index = {.arena = tenon_model_arena(model)};
     struct tenon_error fault = {0};
     const char *index_name, *path;
     enum tenon_status st;

@@ -353,7 +353,8 @@ static enum tenon_status check_single(struct output *o, const char *index, struc
 static enum tenon_status find_stale(struct output *o, struct tenon_error *err)
 {
     const char *path = o->n_shards > 0 ? index_path(o) : NULL;
-    struct tenon_hf_index index = {0};
+    struct tenon_arena arena = {0};
+    struct tenon_hf_index index = {.arena = &arena};
     struct tenon_source *source = NULL;
     struct tenon_error fault = {0};
     enum tenon_status st;
@@ -380,6 +381,7 @@ static enum tenon_status find_stale(struct output *o, struct tenon_error *err)
                                        : TENON_OK; /* what cannot be read names nothing */
     }
     tenon_hf_index_release(&index);
+    tenon_arena_release(&arena);
     tenon_source_free(source);
     return st;
 }

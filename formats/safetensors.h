@@ -6,8 +6,9 @@
 
 extern const struct tenon_format tenon_format_safetensors;
 
-/* Decides whether a tensor of a file belongs to the model. */
-typedef bool (*tenon_safetensors_keep_fn)(void *user, struct tenon_str name);
+/* Decides whether a tensor of a file belongs to the model. May point `*name` to the same bytes in
+ * the model's arena, which are not copied then. */
+typedef bool (*tenon_safetensors_keep_fn)(void *user, struct tenon_str *name);
 
 /* As the format's read(), but a tensor that `keep` (NULL: all belong) says no to is only checked
  * for its place in the file and not added. */

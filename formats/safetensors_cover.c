@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "fail.h"
-#include "order.h"
 #include "safetensors_private.h"
+#include "sort.h"
 
 /* The entries in the order of their payloads. */
 struct cover {
@@ -17,7 +17,7 @@ static struct tenon_safetensors_span span_at(const struct cover *c, size_t i)
     return tenon_safetensors_entry(c->r, c->order != NULL ? c->order[i] : i);
 }
 
-/* A tenon_order_fn. */
+/* A tenon_sort_fn. */
 static int compare_spans(const void *owner, uint32_t a, uint32_t b)
 {
     struct tenon_safetensors_span x = tenon_safetensors_entry(owner, a);
@@ -149,16 +149,17 @@ enum tenon_status tenon_safetensors_cover(struct tenon_safetensors_reader *r,
                                           struct tenon_error *err)
 {
     struct cover c = {.r = r, .n = tenon_safetensors_n_entries(r)};
-    uint32_t *order = NULL;
+    uint32_t *order;
     enum tenon_status st;
 
-    if (!is_sorted(&c)) {
-        order = tenon_order_make(c.n, r, compare_spans);
-        if (order == NULL)
-            return tenon_fail_memory(err);
-        c.order = order;
-    }
-    st = walk(&c, err);
+    if (is_sorted(&c))
+        return walk(&c, err);
+    order = tenon_mem_alloc(c.n, sizeof(*order));
+    for (size_t i = 0; order != NULL && i < c.n; i++)
+        order[i] = (uint32_t)i;
+    c.order = order;
+    st = order != NULL && tenon_sort(order, c.n, r, compare_spans) ? walk(&c, err)
+                                                                   : tenon_fail_memory(err);
     tenon_mem_free(order);
     return st;
 }

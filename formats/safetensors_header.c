@@ -14,6 +14,7 @@ static const char *const field_names[N_FIELDS] = {"dtype", "shape", "data_offset
 /* One entry while it is read. */
 struct entry {
     struct tenon_str name;
+    bool named;      /* the name is in the model's arena, not in the header */
     uint64_t offset; /* of its key, absolute */
     struct tenon_str dtype;
     uint64_t dims[MOST_DIMS];
@@ -365,7 +366,8 @@ static enum tenon_status add_tensor(struct tenon_safetensors_reader *r, const st
         st = tenon_model_add_dtype(r->model, entry->dtype, &tensor.dtype_raw, err);
     }
     if (st == TENON_OK)
-        st = tenon_model_add_tensor(r->model, &tensor, err);
+        st = entry->named ? tenon_model_add_named(r->model, &tensor, err)
+                          : tenon_model_add_tensor(r->model, &tensor, err);
     if (st != TENON_OK)
         return st;
     added = tenon_model_edit_tensor(r->model, tenon_model_n_tensors(r->model) - 1);
@@ -396,6 +398,16 @@ static enum tenon_status pass_tensor(struct tenon_safetensors_reader *r, const s
     return tenon_model_add_dtype(r->model, entry->dtype, &number, err);
 }
 
+/* Whether the entry belongs to the model. The name may move to the model then. */
+static bool is_kept(const struct tenon_safetensors_reader *r, struct entry *entry)
+{
+    const char *text = entry->name.data;
+    bool kept = r->keep == NULL || r->keep(r->user, &entry->name);
+
+    entry->named = entry->name.data != text;
+    return kept;
+}
+
 static enum tenon_status read_entry(struct tenon_safetensors_reader *r, struct tenon_json *json,
                                     const struct tenon_json_token *key, struct tenon_error *err)
 {
@@ -417,8 +429,7 @@ static enum tenon_status read_entry(struct tenon_safetensors_reader *r, struct t
     if (st == TENON_OK)
         st = check_span(r, &entry, err);
     if (st == TENON_OK)
-        st = r->keep == NULL || r->keep(r->user, entry.name) ? add_tensor(r, &entry, err)
-                                                             : pass_tensor(r, &entry, err);
+        st = is_kept(r, &entry) ? add_tensor(r, &entry, err) : pass_tensor(r, &entry, err);
     if (st != TENON_OK)
         tenon_fail_subject(err, "tensor", entry.name.data, entry.name.len);
     return st;

@@ -309,23 +309,24 @@ static enum tenon_status check_tensor_limits(const struct tenon_model *model,
     return TENON_OK;
 }
 
-/* Copies name and shape into the model. */
-static bool keep_parts(struct tenon_model *model, struct tenon_tensor *t)
+/* Copies the shape into the model, and the name unless it is there. */
+static bool keep_parts(struct tenon_model *model, struct tenon_tensor *t, bool has_name)
 {
-    t->name.data = tenon_arena_bytes(&model->arena, t->name.data, t->name.len);
+    if (!has_name)
+        t->name.data = tenon_arena_bytes(&model->arena, t->name.data, t->name.len);
     t->dims = t->n_dims != 0 ? tenon_shapes_keep(&model->shapes, &model->arena, t->dims, t->n_dims)
                              : NULL;
     return t->name.data != NULL && (t->dims != NULL || t->n_dims == 0);
 }
 
 static enum tenon_status store_tensor(struct tenon_model *model, struct tenon_tensor *t,
-                                      struct tenon_error *err)
+                                      bool has_name, struct tenon_error *err)
 {
     uint32_t i = (uint32_t)model->n_tensors;
     uint32_t known;
 
     if (!tenon_grow((void **)&model->tensors, &model->tensor_room, i, sizeof(*t)) ||
-        !keep_parts(model, t))
+        !keep_parts(model, t, has_name))
         return tenon_fail_memory(err);
     model->tensors[i] = *t;
     known = tenon_names_add(&model->tensor_names, i, model, name_of_tensor);
@@ -339,8 +340,8 @@ static enum tenon_status store_tensor(struct tenon_model *model, struct tenon_te
     return TENON_OK;
 }
 
-enum tenon_status tenon_model_add_tensor(struct tenon_model *model,
-                                         const struct tenon_tensor *tensor, struct tenon_error *err)
+static enum tenon_status add_tensor(struct tenon_model *model, const struct tenon_tensor *tensor,
+                                    bool has_name, struct tenon_error *err)
 {
     struct tenon_tensor t = *tensor;
     enum tenon_status st = check_tensor_limits(model, &t, err);
@@ -352,10 +353,22 @@ enum tenon_status tenon_model_add_tensor(struct tenon_model *model,
     if (st == TENON_OK)
         st = measure_tensor(&t, err);
     if (st == TENON_OK)
-        st = store_tensor(model, &t, err);
+        st = store_tensor(model, &t, has_name, err);
     if (st != TENON_OK)
         tenon_fail_subject(err, "tensor", tensor->name.data, tensor->name.len);
     return st;
+}
+
+enum tenon_status tenon_model_add_tensor(struct tenon_model *model,
+                                         const struct tenon_tensor *tensor, struct tenon_error *err)
+{
+    return add_tensor(model, tensor, false, err);
+}
+
+enum tenon_status tenon_model_add_named(struct tenon_model *model,
+                                        const struct tenon_tensor *tensor, struct tenon_error *err)
+{
+    return add_tensor(model, tensor, true, err);
 }
 
 struct tenon_tensor *tenon_model_edit_tensor(struct tenon_model *model, size_t i)

@@ -42,6 +42,9 @@ const struct tenon_source *tenon_model_source(const struct tenon_model *model, u
 enum tenon_status tenon_model_add_tensor(struct tenon_model *model,
                                          const struct tenon_tensor *tensor,
                                          struct tenon_error *err);
+/* The same for a name that is in the model's arena already. */
+enum tenon_status tenon_model_add_named(struct tenon_model *model,
+                                        const struct tenon_tensor *tensor, struct tenon_error *err);
 struct tenon_tensor *tenon_model_edit_tensor(struct tenon_model *model, size_t i);
 
 /* The number of a text by which a file names an unknown dtype, for dtype_raw: equal texts have the

@@ -17,7 +17,7 @@
 /* Whole pages of any size that there is. */
 #define PAGE ((size_t)1 << 16)
 
-/* Where accesses are watched, bytes that are passed are forbidden to the byte. */
+/* Where accesses are watched, those of small texts are forbidden to the byte. */
 #ifdef WATCHED
 #include <sanitizer/asan_interface.h>
 #define FORBID(p, n) ASAN_POISON_MEMORY_REGION(p, n)
@@ -25,12 +25,11 @@
 #else
 #define FORBID(p, n) ((void)0)
 #define ALLOW(p, n)  ((void)0)
-#define WATCHED      0
 #endif
 
 bool tenon_scroll_new(struct tenon_scroll *scroll, size_t len)
 {
-    bool mapped = len >= LARGE && !WATCHED;
+    bool mapped = len >= LARGE;
     char *data = mapped ? tenon_mem_map(len) : tenon_mem_resize(NULL, len, 1);
 
     if (data == NULL)

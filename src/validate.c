@@ -4,8 +4,8 @@
 #include "fail.h"
 #include "model_build.h"
 #include "model_private.h"
-#include "order.h"
 #include "scales.h"
+#include "sort.h"
 
 /* Payload bytes end where? The descriptor's sizes fit 63 bits, so only the sum can overflow. */
 static enum tenon_status check_range(const struct tenon_model *model, const struct tenon_tensor *t,
@@ -29,7 +29,7 @@ static enum tenon_status check_range(const struct tenon_model *model, const stru
     return TENON_ERR_TRUNCATED;
 }
 
-/* Order by file, offset, size; a tenon_order_fn. */
+/* Order by file, offset, size; a tenon_sort_fn. */
 static int compare_places(const void *owner, uint32_t a, uint32_t b)
 {
     const struct tenon_model *model = owner;
@@ -110,13 +110,26 @@ static int compare_aliases(const void *a, const void *b)
     return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
 }
 
+/* The numbers of the tensors by place; NULL when memory is gone. */
+static uint32_t *sort_places(const struct tenon_model *model)
+{
+    uint32_t *numbers = tenon_mem_alloc(model->n_tensors, sizeof(*numbers));
+
+    for (size_t i = 0; numbers != NULL && i < model->n_tensors; i++)
+        numbers[i] = (uint32_t)i;
+    if (numbers == NULL || tenon_sort(numbers, model->n_tensors, model, compare_places))
+        return numbers;
+    tenon_mem_free(numbers);
+    return NULL;
+}
+
 static enum tenon_status check_places(struct tenon_model *model, struct tenon_error *err)
 {
     uint32_t *by_place = NULL;
     enum tenon_status st;
 
     if (!is_sorted(model)) {
-        by_place = tenon_order_make(model->n_tensors, model, compare_places);
+        by_place = sort_places(model);
         if (by_place == NULL)
             return tenon_fail_memory(err);
     }
