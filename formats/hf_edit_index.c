@@ -8,9 +8,10 @@
 #include "names.h"
 #include "sort.h"
 
-/* An index that is being edited. */
+/* An index that is being edited; in the plan's arena. */
 struct edit {
     struct tenon_plan *plan;
+    struct tenon_str text; /* the old one */
     const struct tenon_model *model;
     struct tenon_json_object root, metadata, map;
     size_t metadata_member, map_member; /* of the root, or SIZE_MAX */
@@ -291,55 +292,83 @@ static void put_member(const void *user, struct tenon_json_out *out, size_t i)
         tenon_json_put(out, e->root.text + m->value, m->value_end - m->value);
 }
 
-static void put_text(const struct edit *e, struct tenon_str text, struct tenon_json_out *out)
+static void put_text(const struct edit *e, struct tenon_json_out *out)
 {
-    tenon_json_put(out, text.data, (size_t)e->root.open - 1);
+    tenon_json_put(out, e->text.data, (size_t)e->root.open - 1);
     tenon_json_object_put(&e->root, out);
-    tenon_json_put(out, text.data + e->root.close + 1, text.len - e->root.close - 1);
+    tenon_json_put(out, e->text.data + e->root.close + 1, e->text.len - e->root.close - 1);
 }
 
-static enum tenon_status make_text(struct edit *e, struct tenon_str text, struct tenon_str *out,
-                                   struct tenon_error *err)
+static enum tenon_status put_index(const struct tenon_plan *plan, uint32_t file, const void *state,
+                                   struct tenon_window *to)
 {
-    struct tenon_json_out written = {0};
+    struct tenon_json_out out = {.window = to};
 
-    put_text(e, text, &written);
-    written.data = tenon_arena_alloc(&e->plan->arena, written.len + 1, 1);
-    if (written.data == NULL)
-        return tenon_fail_memory(err);
-    written.len = 0;
-    put_text(e, text, &written);
-    *out = (struct tenon_str){written.data, written.len};
-    return TENON_OK;
+    (void)plan;
+    (void)file;
+    put_text(state, &out);
+    return to->st;
+}
+
+static enum tenon_status edit_text(struct edit *e, struct tenon_error *err)
+{
+    enum tenon_status st = scan(e, e->text, err);
+
+    e->root.put_value = put_member;
+    e->root.user = e;
+    if (st == TENON_OK)
+        st = make_room(e, err);
+    if (st == TENON_OK)
+        st = edit_map(e, err);
+    if (st == TENON_OK) {
+        measure(e);
+        st = change_sum(e, "total_size", e->bytes, e->old_bytes, err);
+    }
+    if (st == TENON_OK)
+        st = change_sum(e, "total_parameters", e->elements, e->old_elements, err);
+    tenon_names_release(&e->names);
+    tenon_mem_free(e->seen);
+    tenon_mem_free(e->room);
+    tenon_mem_free(e->room_before);
+    return st;
+}
+
+/* What the members of `object` are and become lives as long as the plan. */
+static enum tenon_status keep(struct tenon_plan *plan, const struct tenon_json_object *object,
+                              enum tenon_status st, struct tenon_error *err)
+{
+    void *const parts[] = {object->members, object->edits, object->inserts};
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        enum tenon_status kept = tenon_plan_own(plan, parts[i], st == TENON_OK ? err : NULL);
+
+        st = st == TENON_OK ? kept : st;
+    }
+    return st;
 }
 
 enum tenon_status tenon_hf_edit_index(struct tenon_plan *plan, const struct tenon_model *model,
-                                      struct tenon_str text, struct tenon_str *out,
+                                      struct tenon_json_out text, const char *path,
                                       struct tenon_error *err)
 {
-    struct edit e = {.plan = plan, .model = model};
-    enum tenon_status st = scan(&e, text, err);
+    struct edit *e = tenon_arena_alloc(&plan->arena, 1, sizeof(*e));
+    struct tenon_json_out out = {0};
+    enum tenon_status st = tenon_plan_own(plan, text.data, err);
 
-    e.root.put_value = put_member;
-    e.root.user = &e;
-    if (st == TENON_OK)
-        st = make_room(&e, err);
-    if (st == TENON_OK)
-        st = edit_map(&e, err);
-    if (st == TENON_OK) {
-        measure(&e);
-        st = change_sum(&e, "total_size", e.bytes, e.old_bytes, err);
-    }
-    if (st == TENON_OK)
-        st = change_sum(&e, "total_parameters", e.elements, e.old_elements, err);
-    tenon_names_release(&e.names);
-    if (st == TENON_OK)
-        st = make_text(&e, text, out, err);
-    tenon_json_object_release(&e.root);
-    tenon_json_object_release(&e.metadata);
-    tenon_json_object_release(&e.map);
-    tenon_mem_free(e.seen);
-    tenon_mem_free(e.room);
-    tenon_mem_free(e.room_before);
-    return st;
+    if (st == TENON_OK && e == NULL)
+        st = tenon_fail_memory(err);
+    if (st != TENON_OK)
+        return st;
+    e->plan = plan;
+    e->model = model;
+    e->text = (struct tenon_str){text.data, text.len};
+    st = edit_text(e, err);
+    st = keep(plan, &e->root, st, err);
+    st = keep(plan, &e->metadata, st, err);
+    st = keep(plan, &e->map, st, err);
+    if (st != TENON_OK)
+        return st;
+    put_text(e, &out);
+    return tenon_plan_add_made(plan, path, (struct tenon_plan_head){put_index, e}, out.len, true,
+                               err);
 }

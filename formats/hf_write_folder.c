@@ -234,17 +234,12 @@ static enum tenon_status edit_index(struct output *o, const char *old, struct te
     const char *path = tenon_hf_join(&o->plan->arena, o->to, last_component(old));
     uint64_t limit = tenon_model_options(o->model)->limits.json_bytes;
     struct tenon_json_out text = {0};
-    struct tenon_str edited = {NULL, 0};
     enum tenon_status st =
         path != NULL ? read_text(old, limit, &text, err) : tenon_fail_memory(err);
 
     if (st == TENON_OK)
-        st = tenon_hf_edit_index(o->plan, o->model, (struct tenon_str){text.data, text.len},
-                                 &edited, err);
+        st = tenon_hf_edit_index(o->plan, o->model, text, path, err);
     tenon_fail_path(err, old);
-    if (st == TENON_OK)
-        st = tenon_plan_take_text(o->plan, path, edited.data, edited.len, true, err);
-    tenon_mem_free(text.data);
     return st;
 }
 

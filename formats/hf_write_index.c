@@ -6,9 +6,9 @@
 #include "json_out.h"
 #include "sort.h"
 
+/* What an index is made of; in the plan's arena. */
 struct index {
     const struct tenon_plan *plan;
-    uint32_t *tensors; /* numbers, sorted by name */
     uint64_t parameters, bytes;
 };
 
@@ -41,15 +41,12 @@ static enum tenon_status measure(struct index *index, struct tenon_error *err)
     for (size_t i = 0; i < plan->n_tensors; i++) {
         const struct tenon_plan_tensor t = tenon_plan_tensor(plan, i);
 
-        index->tensors[i] = (uint32_t)i;
         if (!tenon_u64_add(&index->bytes, index->bytes, t.bytes) ||
             !tenon_u64_add(&index->parameters, index->parameters, count_elements(&t)))
             return tenon_fail(err, TENON_ERR_LIMIT, TENON_NO_OFFSET,
                               "the sum of all sizes does not fit 64 bits");
     }
-    return tenon_sort(index->tensors, plan->n_tensors, plan, compare_tensors)
-               ? TENON_OK
-               : tenon_fail_memory(err);
+    return TENON_OK;
 }
 
 /* The last component of the path of a tensor's file. */
@@ -62,45 +59,60 @@ static struct tenon_str file_name(const struct index *index, uint32_t tensor)
                               strlen(slash != NULL ? slash + 1 : path)};
 }
 
-static void put(const struct index *index, struct tenon_json_out *out)
+/* `order` gives the numbers of the tensors; NULL to measure: any order is as long. */
+static void put(const struct index *index, const uint32_t *order, struct tenon_json_out *out)
 {
     tenon_json_put_text(out, "{\n  \"metadata\": {\n    \"total_parameters\": ");
     tenon_json_put_u64(out, index->parameters);
     tenon_json_put_text(out, ",\n    \"total_size\": ");
     tenon_json_put_u64(out, index->bytes);
     tenon_json_put_text(out, "\n  },\n  \"weight_map\": {");
-    for (size_t i = 0; i < index->plan->n_tensors; i++) {
+    for (uint32_t i = 0; i < index->plan->n_tensors; i++) {
+        uint32_t tensor = order != NULL ? order[i] : i;
+
         tenon_json_put_text(out, i != 0 ? ",\n    " : "\n    ");
-        tenon_json_put_ascii(out, tenon_plan_name(index->plan, index->tensors[i]));
+        tenon_json_put_ascii(out, tenon_plan_name(index->plan, tensor));
         tenon_json_put_text(out, ": ");
-        tenon_json_put_ascii(out, file_name(index, index->tensors[i]));
+        tenon_json_put_ascii(out, file_name(index, tensor));
     }
     tenon_json_put_text(out, index->plan->n_tensors != 0 ? "\n  }\n}\n" : "}\n}\n");
+}
+
+/* Sorted when it is made: layouts change the order of tensors after the index was planned. */
+static enum tenon_status put_index(const struct tenon_plan *plan, uint32_t file, const void *state,
+                                   struct tenon_window *to)
+{
+    struct tenon_json_out out = {.window = to};
+    uint32_t *order = tenon_mem_alloc(plan->n_tensors, sizeof(*order));
+    enum tenon_status st = TENON_OK;
+
+    (void)file;
+    if (order == NULL)
+        return tenon_fail_memory(to->err);
+    for (uint32_t i = 0; i < plan->n_tensors; i++)
+        order[i] = i;
+    if (tenon_sort(order, plan->n_tensors, plan, compare_tensors))
+        put(state, order, &out);
+    else
+        st = tenon_fail_memory(to->err);
+    tenon_mem_free(order);
+    return st == TENON_OK ? to->st : st;
 }
 
 enum tenon_status tenon_hf_write_index(struct tenon_plan *plan, const char *path,
                                        struct tenon_error *err)
 {
-    struct index index = {.plan = plan};
+    struct index *index = tenon_arena_alloc(&plan->arena, 1, sizeof(*index));
     struct tenon_json_out out = {0};
-    enum tenon_status st = TENON_OK;
+    enum tenon_status st;
 
-    index.tensors = tenon_mem_alloc(plan->n_tensors, sizeof(*index.tensors));
-    if (index.tensors == NULL)
+    if (index == NULL)
         return tenon_fail_memory(err);
-    st = measure(&index, err);
+    index->plan = plan;
+    st = measure(index, err);
     if (st != TENON_OK)
-        goto out;
-    put(&index, &out);
-    out.data = tenon_arena_alloc(&plan->arena, out.len + 1, 1);
-    if (out.data == NULL) {
-        st = tenon_fail_memory(err);
-        goto out;
-    }
-    out.len = 0;
-    put(&index, &out);
-    st = tenon_plan_take_text(plan, path, out.data, out.len, true, err);
-out:
-    tenon_mem_free(index.tensors);
-    return st;
+        return st;
+    put(index, NULL, &out);
+    return tenon_plan_add_made(plan, path, (struct tenon_plan_head){put_index, index}, out.len,
+                               true, err);
 }

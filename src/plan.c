@@ -36,8 +36,27 @@ void tenon_plan_free(struct tenon_plan *plan)
     tenon_mem_free(plan->notes);
     tenon_mem_free(plan->flags);
     tenon_mem_free(plan->stale);
+    for (size_t i = 0; i < plan->n_owned; i++)
+        tenon_mem_free(plan->owned[i]);
+    tenon_mem_free(plan->owned);
     tenon_arena_release(&plan->arena);
     tenon_mem_free(plan);
+}
+
+enum tenon_status tenon_plan_own(struct tenon_plan *plan, void *memory, struct tenon_error *err)
+{
+    void **owned;
+
+    if (memory == NULL)
+        return TENON_OK;
+    owned = tenon_mem_grow(plan->owned, &plan->owned_room, plan->n_owned, sizeof(*owned));
+    if (owned == NULL) {
+        tenon_mem_free(memory);
+        return tenon_fail_memory(err);
+    }
+    plan->owned = owned;
+    owned[plan->n_owned++] = memory;
+    return TENON_OK;
 }
 
 /* --- what it holds --- */
@@ -176,26 +195,14 @@ enum tenon_status tenon_plan_add_file(struct tenon_plan *plan, const struct teno
     return TENON_OK;
 }
 
-enum tenon_status tenon_plan_take_text(struct tenon_plan *plan, const char *path, const char *text,
-                                       size_t len, bool last, struct tenon_error *err)
-{
-    struct tenon_plan_file file = {.kind = TENON_PLAN_TEXT,
-                                   .path = path,
-                                   .text = text,
-                                   .head_bytes = len,
-                                   .bytes = len,
-                                   .last = last};
-
-    return tenon_plan_add_file(plan, &file, NULL, err);
-}
-
 enum tenon_status tenon_plan_add_text(struct tenon_plan *plan, const char *path, const char *text,
                                       size_t len, bool last, struct tenon_error *err)
 {
-    const char *own = tenon_arena_text(&plan->arena, text, len);
+    struct tenon_plan_file file = {
+        .kind = TENON_PLAN_TEXT, .path = path, .head_bytes = len, .bytes = len, .last = last};
 
-    return own != NULL ? tenon_plan_take_text(plan, path, own, len, last, err)
-                       : tenon_fail_memory(err);
+    file.text = tenon_arena_text(&plan->arena, text, len);
+    return file.text != NULL ? tenon_plan_add_file(plan, &file, NULL, err) : tenon_fail_memory(err);
 }
 
 enum tenon_status tenon_plan_add_rest(struct tenon_plan *plan, const struct tenon_plan_rest *rest,

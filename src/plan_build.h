@@ -82,6 +82,8 @@ struct tenon_plan {
     size_t n_notes, note_room;
     struct tenon_plan_flag *flags;
     size_t n_flags, flag_room;
+    void **owned; /* freed with the plan */
+    size_t n_owned, owned_room;
     const char **stale; /* paths to remove after the run: what the index that is replaced named */
     size_t n_stale, stale_room;
     const char *folder; /* the output is a Hugging Face folder of that path: the layout adds config,
@@ -100,6 +102,9 @@ struct tenon_plan {
 enum tenon_status tenon_plan_new(const char *target, struct tenon_plan **out,
                                  struct tenon_error *err);
 
+/* Frees `memory` with the plan; NULL is fine. When that fails (NO_MEMORY), it is freed at once. */
+enum tenon_status tenon_plan_own(struct tenon_plan *plan, void *memory, struct tenon_error *err);
+
 /* Notes an input. Adding a tensor whose source it is does that, too. NO_MEMORY only. */
 enum tenon_status tenon_plan_add_model(struct tenon_plan *plan, const struct tenon_model *model,
                                        struct tenon_error *err);
@@ -112,10 +117,10 @@ enum tenon_status tenon_plan_add_file(struct tenon_plan *plan, const struct teno
 enum tenon_status tenon_plan_add_text(struct tenon_plan *plan, const char *path, const char *text,
                                       size_t len, bool last, struct tenon_error *err);
 
-/* The same for a text that stands in the plan's arena already, with a terminator: an index may be
- * large, and is there once. */
-enum tenon_status tenon_plan_take_text(struct tenon_plan *plan, const char *path, const char *text,
-                                       size_t len, bool last, struct tenon_error *err);
+/* The same for one that is not kept, but made when it is wanted: `len` bytes by `head`. */
+enum tenon_status tenon_plan_add_made(struct tenon_plan *plan, const char *path,
+                                      struct tenon_plan_head head, uint64_t len, bool last,
+                                      struct tenon_error *err);
 
 /* Adds a tensor at the end of its file's; dims, sources, steps and name are copied. `bytes` is
  * worked out (for an unknown dtype that is copied: taken from the source). Of tensors and models

@@ -25,6 +25,18 @@ enum tenon_status tenon_plan_set_head(struct tenon_plan *plan, uint32_t file,
     return TENON_OK;
 }
 
+enum tenon_status tenon_plan_add_made(struct tenon_plan *plan, const char *path,
+                                      struct tenon_plan_head head, uint64_t len, bool last,
+                                      struct tenon_error *err)
+{
+    struct tenon_plan_file file = {
+        .kind = TENON_PLAN_TEXT, .path = path, .bytes = len, .last = last};
+    uint32_t i = 0;
+    enum tenon_status st = tenon_plan_add_file(plan, &file, &i, err);
+
+    return st == TENON_OK ? tenon_plan_set_head(plan, i, head, len, err) : st;
+}
+
 static enum tenon_status put_kept(const struct tenon_plan *plan, uint32_t file, const void *state,
                                   struct tenon_window *to)
 {
@@ -57,7 +69,7 @@ enum tenon_status tenon_plan_make_head(const struct tenon_plan *plan, size_t fil
     uint64_t before = to->n;
     enum tenon_status st = TENON_OK;
 
-    if (f->kind == TENON_PLAN_TEXT)
+    if (f->text != NULL)
         tenon_window_put(to, f->text, (size_t)f->head_bytes);
     else if (f->head != NULL)
         st = f->head->put(plan, (uint32_t)file, f->head->state, to);

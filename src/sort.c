@@ -18,44 +18,41 @@ static bool is_sorted(const struct sorting *s, const uint32_t *numbers, size_t n
     return true;
 }
 
-/* Merges [0, middle) and [middle, end) of `from` into `to`. */
-static void merge(const struct sorting *s, const uint32_t *from, size_t middle, size_t end,
-                  uint32_t *to)
+/* Merges [0, middle) and [middle, end) of `numbers`; `room` takes the first of them. */
+static void merge(const struct sorting *s, uint32_t *numbers, size_t middle, size_t end,
+                  uint32_t *room)
 {
     size_t a = 0, b = middle;
 
-    for (size_t i = 0; i < end; i++) {
-        bool first = b == end || (a < middle && s->compare(s->owner, from[a], from[b]) <= 0);
+    memcpy(room, numbers, middle * sizeof(*room));
+    for (size_t i = 0; a < middle; i++) {
+        bool first = b == end || s->compare(s->owner, room[a], numbers[b]) <= 0;
 
-        to[i] = first ? from[a++] : from[b++];
+        numbers[i] = first ? room[a++] : numbers[b++];
     }
 }
 
 bool tenon_sort(uint32_t *numbers, size_t n, const void *owner, tenon_sort_fn compare)
 {
     const struct sorting s = {owner, compare};
-    uint32_t *room, *from = numbers, *to;
+    size_t longest = 1;
+    uint32_t *room;
 
     if (is_sorted(&s, numbers, n))
         return true;
-    to = room = tenon_mem_alloc(n, sizeof(*room));
+    while (longest <= (n - 1) / 2)
+        longest *= 2;
+    room = tenon_mem_alloc(longest, sizeof(*room));
     if (room == NULL)
         return false;
-    for (size_t run = 1; run < n; run = run <= n / 2 ? run * 2 : n) {
-        uint32_t *turn = from;
+    for (size_t run = 1; run <= longest; run *= 2) {
+        for (size_t i = 0; n - i > run;) {
+            size_t end = n - i - run < run ? n - i : 2 * run;
 
-        for (size_t i = 0; i < n;) {
-            size_t left = n - i, middle = left < run ? left : run;
-            size_t end = left - middle < run ? left : middle + run;
-
-            merge(&s, from + i, middle, end, to + i);
+            merge(&s, numbers + i, run, end, room);
             i += end;
         }
-        from = to;
-        to = turn;
     }
-    if (from != numbers)
-        memcpy(numbers, from, n * sizeof(*numbers));
     tenon_mem_free(room);
     return true;
 }

@@ -1,4 +1,5 @@
-/* Sorting numbers of things instead of the things: 4 bytes each, and as much while it is sorted. */
+/* Sorting numbers of things instead of the things: 4 bytes each, and at most as much while it is
+ * sorted. */
 #ifndef TENON_SORT_H
 #define TENON_SORT_H
 

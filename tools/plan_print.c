@@ -141,8 +141,31 @@ static void write_json_model_file(struct tenon_json *json, const struct tenon_pl
     tenon_json_end(json);
 }
 
-static void write_json_file(struct tenon_json *json, const struct tenon_plan_file *f)
+static enum tenon_status take_bytes(void *user, const void *bytes, size_t n,
+                                    struct tenon_error *err)
 {
+    (void)err;
+    tenon_out_write(user, bytes, n);
+    return TENON_OK;
+}
+
+/* A text that the plan makes when it is wanted. */
+static void write_json_made(struct tenon_json *json, const struct tenon_plan *plan, size_t i)
+{
+    struct tenon_out text;
+
+    tenon_out_init(&text, -1);
+    if (tenon_plan_put_head(plan, i, take_bytes, &text, NULL) == TENON_OK && text.buf != NULL)
+        tenon_json_str(json, "text", (struct tenon_str){text.buf, text.used});
+    else
+        tenon_json_null(json, "text");
+    tenon_out_release(&text);
+}
+
+static void write_json_file(struct tenon_json *json, const struct tenon_plan *plan, size_t i)
+{
+    const struct tenon_plan_file *f = tenon_plan_file(plan, i);
+
     tenon_json_object(json, NULL);
     tenon_json_text(json, "path", f->path);
     tenon_json_text(json, "kind", kinds[f->kind]);
@@ -152,6 +175,8 @@ static void write_json_file(struct tenon_json *json, const struct tenon_plan_fil
         write_json_model_file(json, f);
     else if (f->kind == TENON_PLAN_COPY)
         tenon_json_text(json, "copy_of", f->copy_of);
+    else if (f->text == NULL)
+        write_json_made(json, plan, i);
     else
         tenon_json_str(json, "text", (struct tenon_str){f->text, (size_t)f->head_bytes});
     tenon_json_end(json);
@@ -187,7 +212,7 @@ void tenon_plan_print_json(struct tenon_tool *tool, const struct tenon_plan *pla
     tenon_json_u64(&json, "bytes", tenon_plan_bytes(plan));
     tenon_json_array(&json, "files");
     for (size_t i = 0; i < tenon_plan_n_files(plan); i++)
-        write_json_file(&json, tenon_plan_file(plan, i));
+        write_json_file(&json, plan, i);
     tenon_json_end(&json);
     tenon_json_array(&json, "tensors");
     for (size_t i = 0; i < tenon_plan_n_tensors(plan); i++)
@@ -268,26 +293,36 @@ static void add_tensor_row(struct tenon_table *table, const struct tenon_plan *p
     tenon_out_release(&origin);
 }
 
-static void write_tensors(struct tenon_tool *tool, const struct tenon_plan *plan, uint32_t file)
+/* The first tensor from number `i` on that does not go to `file`: those of a file are one run. */
+static size_t find_end(const struct tenon_plan *plan, uint32_t file, size_t i)
+{
+    while (i < tenon_plan_n_tensors(plan) && tenon_plan_tensor(plan, i).file == file)
+        i++;
+    return i;
+}
+
+/* Those of file `file`, from number `first` on, before number `end`. */
+static void write_tensors(struct tenon_tool *tool, const struct tenon_plan *plan, size_t first,
+                          size_t end)
 {
     struct tenon_table table;
     size_t copies = 0;
     char number[32];
 
-    for (size_t i = 0; i < tenon_plan_n_tensors(plan); i++) {
+    for (size_t i = first; i < end; i++) {
         const struct tenon_plan_tensor t = tenon_plan_tensor(plan, i);
 
-        copies += t.file == file && is_plain_copy(plan, &t);
+        copies += is_plain_copy(plan, &t);
     }
     if (tool->common.verbose || copies <= MANY_COPIES)
         copies = 0; /* listed with the others */
     tenon_table_init(&table);
     for (int i = 0; i < 4; i++)
         tenon_table_column(&table, "", false);
-    for (size_t i = 0; i < tenon_plan_n_tensors(plan); i++) {
+    for (size_t i = first; i < end; i++) {
         const struct tenon_plan_tensor t = tenon_plan_tensor(plan, i);
 
-        if (t.file == file && (copies == 0 || !is_plain_copy(plan, &t)))
+        if (copies == 0 || !is_plain_copy(plan, &t))
             add_tensor_row(&table, plan, &t);
     }
     tenon_table_print(&table, &tool->out, &tool->term, 2);
@@ -297,8 +332,12 @@ static void write_tensors(struct tenon_tool *tool, const struct tenon_plan *plan
                          tenon_out_grouped(number, copies));
 }
 
-static void write_file(struct tenon_tool *tool, const struct tenon_plan *plan, uint32_t i)
+/* `*next` is the first tensor that is not printed yet. */
+static void write_file(struct tenon_tool *tool, const struct tenon_plan *plan, uint32_t i,
+                       size_t *next)
 {
+    size_t first = *next;
+
     const struct tenon_plan_file *f = tenon_plan_file(plan, i);
     struct tenon_out *out = &tool->out;
     char bytes[32];
@@ -314,8 +353,9 @@ static void write_file(struct tenon_tool *tool, const struct tenon_plan *plan, u
         tenon_out_safe(out, f->copy_of, strlen(f->copy_of));
     }
     tenon_out_text(out, "\n");
+    *next = find_end(plan, i, first);
     if (f->kind == TENON_PLAN_MODEL)
-        write_tensors(tool, plan, i);
+        write_tensors(tool, plan, first, *next);
 }
 
 static void write_losses(struct tenon_tool *tool, const struct tenon_plan *plan)
@@ -344,9 +384,10 @@ void tenon_plan_print(struct tenon_tool *tool, const struct tenon_plan *plan)
 {
     struct tenon_out *out = &tool->out;
     char number[32];
+    size_t next = 0;
 
     for (size_t i = 0; i < tenon_plan_n_files(plan); i++)
-        write_file(tool, plan, (uint32_t)i);
+        write_file(tool, plan, (uint32_t)i, &next);
     write_losses(tool, plan);
     if (tenon_plan_n_notes(plan) > 0)
         tenon_out_text(out, "\n");

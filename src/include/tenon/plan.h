@@ -69,7 +69,7 @@ struct tenon_plan_tensor {
 
 enum tenon_plan_file_kind {
     TENON_PLAN_MODEL = 0, /* a header, then the payloads of tensors */
-    TENON_PLAN_TEXT = 1,  /* `text` is all of it: a config, an index */
+    TENON_PLAN_TEXT = 1,  /* a config, an index */
     TENON_PLAN_COPY = 2   /* the bytes of the file `copy_of` */
 };
 
@@ -85,14 +85,14 @@ struct tenon_plan_file {
     const struct tenon_meta_entry *metas; /* in the order in which they are written */
     size_t n_metas;
     const char *copy_of;            /* of COPY */
-    const char *text;               /* of TEXT: `bytes` bytes */
+    const char *text;               /* of TEXT: `bytes` bytes; NULL: made as headers are */
     bool last;                      /* its name appears after those of all others: an index */
     const struct tenon_model *like; /* of MODEL: an edited copy of file `like_file` of that model,
                                      * of the same format: what is not changed keeps its place
                                      * and spelling; NULL: a new file */
     uint32_t like_file;
     /* Set by the layout: */
-    const struct tenon_plan_head *head; /* of MODEL: how tenon_plan_put_head makes the header */
+    const struct tenon_plan_head *head; /* how tenon_plan_put_head makes the header, or a text */
     uint64_t head_bytes;                /* before the first payload; of TEXT: all */
     uint64_t bytes;                     /* of the whole file; gaps between payloads are zeros */
 };
