@@ -15,8 +15,10 @@
 /* Moves that one tensor may go through. */
 #define TENON_MAKE_STEPS 8
 
-/* Bytes of a worker's buffers: one range of a tensor in its representation, or encoded. */
-#define TENON_MAKE_BYTES ((size_t)1 << 20)
+/* Bytes of a worker's buffers: one range of a tensor in its representation, or encoded. Small
+ * enough for a processor's cache, and for all workers together to stay far below what a run may
+ * take. */
+#define TENON_MAKE_BYTES ((size_t)256 << 10)
 
 enum tenon_make_kind {
     TENON_MAKE_BLOCKS = 0,  /* as they are stored; a unit is a block */
