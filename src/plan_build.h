@@ -92,6 +92,7 @@ struct tenon_plan {
                         * the layout adds; NULL: there is none */
     const char *target; /* as the user named the output */
     bool empty;         /* nothing to do */
+    bool apart;         /* no input can be an output, also where a run is in place */
     bool laid_out;
     /* What the layout of a file leaves to that of the next, so that nothing is found out once for
      * each: gone when all are laid out. NULL: nothing. */

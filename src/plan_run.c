@@ -125,14 +125,17 @@ static enum tenon_status check_losses(const struct tenon_plan *plan, struct teno
 static enum tenon_status refuse_input(const struct tenon_run *run, size_t target, const char *input,
                                       struct tenon_error *err)
 {
-    if (run->options->in_place && !tenon_sink_is_stream(run->sink, target)) {
+    bool stream = tenon_sink_is_stream(run->sink, target);
+
+    if (run->options->in_place && !stream && !run->plan->apart) {
         tenon_sink_allow(run->sink, target);
         return TENON_OK;
     }
     tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET, "is the input '%s' itself", input);
     tenon_fail_path(err, run->plan->files[target].path);
-    if (!tenon_sink_is_stream(run->sink, target))
-        tenon_fail_hint(err, "use --in-place to replace it");
+    if (!stream)
+        tenon_fail_hint(err,
+                        run->plan->apart ? "choose another name" : "use --in-place to replace it");
     return TENON_ERR_MISUSE;
 }
 

@@ -150,8 +150,10 @@ enum tenon_status tenon_plan_split(const struct tenon_model *model, const char *
         st = tenon_container_of_model(model, &s.container, err);
     if (st == TENON_OK)
         st = tenon_plan_new(prefix, &s.plan, err);
-    if (st == TENON_OK)
+    if (st == TENON_OK) {
+        s.plan->apart = true;
         st = plan_split(&s, err);
+    }
     if (st == TENON_OK) {
         *out_plan = s.plan;
         s.plan = NULL;
@@ -205,6 +207,7 @@ enum tenon_status tenon_plan_merge(const struct tenon_model *model, const char *
         st = tenon_plan_new(target, &plan, err);
     if (st != TENON_OK)
         goto out;
+    plan->apart = true;
     file = tenon_plan_file_like(model, container);
     file.path = target;
     if (container == &tenon_containers[TENON_CONTAINER_GGUF])

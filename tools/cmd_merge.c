@@ -23,7 +23,7 @@ static enum tenon_status check_usage(const struct tenon_tool *tool, struct tenon
         tenon_report_hint(err, "name one file of the set, and the output with -o");
         return TENON_ERR_MISUSE;
     }
-    if (tool->write.output != NULL && tool->write.output[0] != '\0' && !tool->write.in_place)
+    if (tool->write.output != NULL && tool->write.output[0] != '\0')
         return TENON_OK;
     tenon_report_fail(err, TENON_ERR_MISUSE, "the merged file needs a name");
     tenon_report_hint(err, "name it with -o");
@@ -63,10 +63,17 @@ const struct tenon_command tenon_command_merge = {
     .operands = "MODEL",
     .min_operands = 1,
     .max_operands = TENON_ANY_NUMBER,
-    .about = "Writes the tensors of a set of files to one. A file that was split comes back byte "
-             "for byte: the keys that describe the set go, order and alignment stay. All files of "
-             "the set must be there, and agree with each other.",
+    .about =
+        "Writes the tensors of a set of files to one: names, types, values and metadata stay, the "
+        "keys that describe the set go. All files of the set must be there, and agree with each "
+        "other.\n"
+        "A GGUF file of version 2 or 3 that was split comes back byte for byte, order and "
+        "alignment included, if its payloads were in order, without gaps or overlaps, and padded "
+        "with zeros to the end. A safetensors file does if its header was as the reference writes "
+        "it: widest types first, then by name, metadata sorted, padded to 8 bytes; any other gets "
+        "such a header, with the same contents.",
     .writes = true,
+    .writes_apart = true,
     .options = options,
     .n_options = sizeof(options) / sizeof(options[0]),
     .options_bytes = sizeof(struct options),

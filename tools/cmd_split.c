@@ -35,8 +35,7 @@ static enum tenon_status check_output(const struct tenon_tool *tool, struct teno
 {
     const char *output = tool->write.output;
 
-    if (tool->write.in_place || output == NULL || output[0] == '\0' ||
-        (output[0] == '-' && output[1] == '\0')) {
+    if (output == NULL || output[0] == '\0' || (output[0] == '-' && output[1] == '\0')) {
         tenon_report_fail(err, TENON_ERR_MISUSE, "the files of the set need a name");
         tenon_report_hint(err, "-o PREFIX makes PREFIX-00001-of-0000N and so on");
         return TENON_ERR_MISUSE;
@@ -93,10 +92,11 @@ const struct tenon_command tenon_command_split = {
     .about =
         "Spreads the tensors of a model over files PREFIX-00001-of-0000N, where PREFIX is OUT. A "
         "GGUF model is cut as llama.cpp's split tool cuts it, and every file keeps the alignment; "
-        "safetensors are cut as transformers does it, with an index. 'tenon merge' gives back the "
-        "file that was split.\n"
+        "safetensors are cut as transformers does it, with an index. 'tenon merge' makes one file "
+        "of them again; its help says when that has the same bytes.\n"
         "The config of a folder stays behind; 'tenon convert --max-shard-size' takes it along.",
     .writes = true,
+    .writes_apart = true,
     .options = options,
     .n_options = sizeof(options) / sizeof(options[0]),
     .options_bytes = sizeof(struct options),

@@ -19,8 +19,7 @@ static void each_shown(struct tenon_out *out, const struct tenon_command_row *ro
 static void each_option(struct tenon_out *out, const struct tenon_command_row *row, option_fn write)
 {
     each_shown(out, row, row->command->options, row->command->n_options, write);
-    if (row->command->writes)
-        each_shown(out, row, tenon_write_options, tenon_n_write_options, write);
+    each_shown(out, row, tenon_write_options, tenon_tool_n_write_options(row->command), write);
     each_shown(out, row, tenon_common_options, tenon_n_common_options, write);
 }
 

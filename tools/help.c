@@ -126,8 +126,7 @@ void tenon_help_command(struct tenon_out *out, const struct tenon_term *term,
     if (has_shown_options(command)) {
         tenon_out_printf(out, "\n%sOptions%s\n", bold(term), plain(term));
         print_options(out, term, command->options, command->n_options);
-        if (command->writes)
-            print_options(out, term, tenon_write_options, tenon_n_write_options);
+        print_options(out, term, tenon_write_options, tenon_tool_n_write_options(command));
     }
     tenon_out_printf(out, "\n%sOptions everywhere%s\n", bold(term), plain(term));
     print_options(out, term, tenon_common_options, tenon_n_common_options);
@@ -194,8 +193,7 @@ static void write_commands(struct tenon_out *out)
         write_paragraphs(out, command->about);
         tenon_out_text(out, "\n\n");
         write_options(out, command->options, command->n_options);
-        if (command->writes)
-            write_options(out, tenon_write_options, tenon_n_write_options);
+        write_options(out, tenon_write_options, tenon_tool_n_write_options(command));
         if (command->no != NULL)
             tenon_out_printf(out, "Exit status 1: %s.\n\n", command->no);
         for (const struct tenon_example *e = command->examples; e != NULL && e->line != NULL; e++) {

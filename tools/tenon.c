@@ -182,9 +182,9 @@ static int run_command(struct tenon_tool *tool, const struct tenon_command_row *
         memcpy(tool->options, command->defaults, command->options_bytes);
     parse->tables[1] = (struct tenon_opt_table){
         .options = command->options, .n = command->n_options, .values = tool->options};
-    if (command->writes)
-        parse->tables[2] = (struct tenon_opt_table){
-            .options = tenon_write_options, .n = tenon_n_write_options, .values = &tool->write};
+    parse->tables[2] = (struct tenon_opt_table){.options = tenon_write_options,
+                                                .n = tenon_tool_n_write_options(command),
+                                                .values = &tool->write};
     st = tenon_opt_parse(parse, argv, n, &err);
     init_terms(tool);
     if (st == TENON_OK && tool->common.help) {

@@ -76,11 +76,6 @@ const struct tenon_opt tenon_write_options[] = {
      .kind = TENON_OPT_FLAG,
      .field = WRITE_FIELD(force),
      .help = "replace an output that exists, and write what the reference loader would refuse"},
-    {.name = "in-place",
-     .kind = TENON_OPT_FLAG,
-     .field = WRITE_FIELD(in_place),
-     .help = "the output may be the input, which without -o it is; it is replaced whole or not at "
-             "all"},
     {.name = "dry-run",
      .kind = TENON_OPT_FLAG,
      .field = WRITE_FIELD(dry_run),
@@ -93,8 +88,20 @@ const struct tenon_opt tenon_write_options[] = {
      .kind = TENON_OPT_FLAG,
      .field = WRITE_FIELD(no_sync),
      .help = "do not wait for the disk: faster, but a power cut may leave a torn file"},
+    /* the last: tenon_tool_n_write_options leaves it out where it cannot be */
+    {.name = "in-place",
+     .kind = TENON_OPT_FLAG,
+     .field = WRITE_FIELD(in_place),
+     .help = "the output may be the input, which without -o it is; it is replaced whole or not at "
+             "all"},
 };
-const size_t tenon_n_write_options = sizeof(tenon_write_options) / sizeof(tenon_write_options[0]);
+
+size_t tenon_tool_n_write_options(const struct tenon_command *command)
+{
+    if (!command->writes)
+        return 0;
+    return sizeof(tenon_write_options) / sizeof(tenon_write_options[0]) - command->writes_apart;
+}
 
 static enum tenon_status open_operand(struct tenon_tool *tool, size_t i, bool checking,
                                       struct tenon_model **out, struct tenon_error *err)

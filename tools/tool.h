@@ -56,6 +56,7 @@ struct tenon_command {
     const char *about; /* paragraphs separated by newlines */
     const char *no;    /* what exit status 1 means here; NULL when it does not occur */
     bool writes;       /* it also takes tenon_write_options, and goes through plan_out.h */
+    bool writes_apart; /* what it writes cannot be what it reads: no --in-place */
     const struct tenon_opt *options;
     size_t n_options;
     const void *defaults;                 /* copied into the options struct; NULL: all zero */
@@ -84,9 +85,11 @@ const char *tenon_command_group(int group);
 extern const struct tenon_opt tenon_common_options[];
 extern const size_t tenon_n_common_options;
 
-/* Those that every command takes that writes models. */
+/* Those of the commands that write models. */
 extern const struct tenon_opt tenon_write_options[];
-extern const size_t tenon_n_write_options;
+
+/* How many of them `command` takes, from the first: none if it writes nothing. */
+size_t tenon_tool_n_write_options(const struct tenon_command *command);
 
 /* Opens operand `i`. On failure the error names the path. The lenient form takes what the format's
  * reference reader takes, and what is wrong with it as findings. */
