@@ -1,5 +1,6 @@
 /* What people should know about a conversion before it is carried out. */
 #include "plan_convert.h"
+#include "tenon/logical.h"
 
 /* Numbers of tensors that something happened to. */
 struct tally {
@@ -52,43 +53,67 @@ static enum tenon_status note_tensors(struct tenon_conversion *c, const struct t
 
 /* --- the config of a folder --- */
 
-/* What torch calls a type, as JSON. */
-static const char *torch_name(enum tenon_dtype dtype)
-{
-    static const struct {
-        enum tenon_dtype dtype;
-        const char *json;
-    } rows[] = {
-        {TENON_DTYPE_F64, "\"float64\""},
-        {TENON_DTYPE_F32, "\"float32\""},
-        {TENON_DTYPE_F16, "\"float16\""},
-        {TENON_DTYPE_BF16, "\"bfloat16\""},
-    };
+/* What torch calls types, as JSON. */
+static const struct {
+    enum tenon_dtype dtype;
+    const char *json;
+} torch_types[] = {
+    {TENON_DTYPE_F64, "\"float64\""},
+    {TENON_DTYPE_F32, "\"float32\""},
+    {TENON_DTYPE_F16, "\"float16\""},
+    {TENON_DTYPE_BF16, "\"bfloat16\""},
+};
+enum { N_TORCH_TYPES = sizeof(torch_types) / sizeof(torch_types[0]) };
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (rows[i].dtype == dtype)
-            return rows[i].json;
-    return NULL;
+/* The row of a type, N_TORCH_TYPES for none. */
+static size_t find_torch(enum tenon_dtype dtype)
+{
+    size_t i = 0;
+
+    while (i < N_TORCH_TYPES && torch_types[i].dtype != dtype)
+        i++;
+    return i;
 }
 
-/* The one type of all matrices of plain floats, if one of them got it now. */
+/* Elements of tensor `i` as it is written. */
+static uint64_t elements_of(const struct tenon_conversion *c, size_t i)
+{
+    const struct tenon_tensor *t = tenon_model_tensor(c->model, i);
+    struct tenon_logical logical;
+
+    if (c->choices[i].unpack && tenon_logical_init(&logical, c->model, t))
+        return logical.n_elements;
+    return t->n_elements;
+}
+
+/* The sum, or the largest number. */
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* The type of the weights by far most, nine tenths of the elements of all matrices of plain floats,
+ * if one of them got it now. A loader makes everything that type: what is rare (a buffer, a row of
+ * biases) does not decide, and a mixture, which could lose by it, is not settled here. */
 static const char *find_new_type(const struct tenon_conversion *c)
 {
-    enum tenon_dtype type = TENON_DTYPE_UNKNOWN;
-    bool changed = false;
+    uint64_t elements[N_TORCH_TYPES] = {0}, all = 0;
+    bool changed[N_TORCH_TYPES] = {false};
 
     for (size_t i = 0; i < tenon_model_n_tensors(c->model); i++) {
         const struct tenon_tensor *t = tenon_model_tensor(c->model, i);
-        const struct tenon_choice *choice = &c->choices[i];
+        size_t type = find_torch((enum tenon_dtype)c->choices[i].dtype);
 
-        if (choice->drop || t->n_dims < 2 || torch_name(choice->dtype) == NULL)
+        if (c->choices[i].drop || t->n_dims < 2 || type == N_TORCH_TYPES)
             continue;
-        if (type != TENON_DTYPE_UNKNOWN && choice->dtype != type)
-            return NULL;
-        type = choice->dtype;
-        changed = changed || choice->dtype != (enum tenon_dtype)t->dtype;
+        elements[type] = sum(elements[type], elements_of(c, i));
+        all = sum(all, elements_of(c, i));
+        changed[type] = changed[type] || c->choices[i].dtype != t->dtype;
     }
-    return changed ? torch_name(type) : NULL;
+    for (size_t i = 0; i < N_TORCH_TYPES; i++)
+        if (changed[i] && all - elements[i] <= all / 10)
+            return torch_types[i].json;
+    return NULL;
 }
 
 /* Whether every matrix of codes became numbers, so that no scheme is left to be announced. */
