@@ -284,12 +284,29 @@ enum tenon_status tenon_gguf_read_hparams(struct tenon_model *model, struct teno
     return read_hparams(model, false, err);
 }
 
+/* Whether tensors are called as in GGUF files. Others may name an architecture in their metadata,
+ * too, but are no copy of such a file. */
+static bool has_gguf_names(const struct tenon_model *model)
+{
+    static const char *const heads[] = {"token_embd.", "blk.", "enc.blk.", "dec.blk.", "v.", "mm."};
+
+    for (size_t i = 0; i < tenon_model_n_tensors(model); i++) {
+        struct tenon_str name = tenon_model_tensor(model, i)->name;
+
+        for (size_t k = 0; k < sizeof(heads) / sizeof(heads[0]); k++)
+            if (name.len > strlen(heads[k]) && memcmp(name.data, heads[k], strlen(heads[k])) == 0)
+                return true;
+    }
+    return false;
+}
+
 enum tenon_status tenon_gguf_read_texts(struct tenon_model *model, struct tenon_error *err)
 {
     bool any = false;
     enum tenon_status st;
 
-    if (tenon_model_hparams(model)->model_type.len != 0)
+    if (tenon_model_hparams(model)->model_type.len != 0 ||
+        tenon_model_find_meta(model, "general.architecture") == NULL || !has_gguf_names(model))
         return TENON_OK;
     st = tenon_model_type_texts(model, &any, err);
     return st == TENON_OK && any ? read_hparams(model, true, err) : st;

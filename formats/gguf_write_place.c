@@ -560,6 +560,28 @@ static enum tenon_status place_end(struct placing *p, size_t i, struct tenon_err
     return fill_gap(p, end, p->reach, err);
 }
 
+/* Without payloads, here and in the old file: what stands behind the header and its padding. */
+static enum tenon_status place_none(struct tenon_gguf_layout *l, struct tenon_error *err)
+{
+    struct tenon_plan_rest rest = {.file = (uint32_t)(l->file - l->plan->files),
+                                   .model = l->file->like,
+                                   .from = l->file->like_file};
+    const struct tenon_file *like;
+
+    if (l->file->like == NULL)
+        return TENON_OK;
+    like = tenon_model_file(l->file->like, l->file->like_file);
+    for (size_t i = 0; i < tenon_model_n_tensors(l->file->like); i++)
+        if (tenon_model_tensor(l->file->like, i)->file == l->file->like_file &&
+            tenon_model_tensor(l->file->like, i)->bytes != 0)
+            return TENON_OK;
+    if (!tenon_u64_align(&rest.from_offset, like->header_bytes, l->alignment) ||
+        like->bytes <= rest.from_offset)
+        return TENON_OK;
+    l->data_bytes = rest.bytes = like->bytes - rest.from_offset;
+    return tenon_plan_add_rest(l->plan, &rest, err);
+}
+
 static enum tenon_status place_items(struct placing *p, struct tenon_error *err)
 {
     size_t n = p->order != NULL ? p->n_order : p->l->n, last = p->l->n;
@@ -573,7 +595,9 @@ static enum tenon_status place_items(struct placing *p, struct tenon_error *err)
         st = has_bit(p->kept, i) ? place_kept(p, i, err) : place_new(p, i, err);
         last = i;
     }
-    return st == TENON_OK && last != p->l->n ? place_end(p, last, err) : st;
+    if (st != TENON_OK)
+        return st;
+    return last != p->l->n ? place_end(p, last, err) : place_none(p->l, err);
 }
 
 /* Where an empty payload lies, `old_next` being the one that follows it there, or 0: where the
@@ -581,15 +605,19 @@ static enum tenon_status place_items(struct placing *p, struct tenon_error *err)
 static enum tenon_status find_empty(struct placing *p, const struct tenon_plan_source *source,
                                     uint64_t old_next, uint64_t *next, struct tenon_error *err)
 {
-    uint64_t offset = source->tensor->offset, expected = old_next;
+    uint64_t offset = source->tensor->offset, expected = old_next, place;
     struct origin *o;
     enum tenon_status st = find_origin(p, source, &o, err);
 
     if (st != TENON_OK)
         return st;
-    if ((old_next != 0 || tenon_u64_align(&expected, o->of.end, p->l->alignment)) &&
-        offset != expected)
-        *next = offset - tenon_model_file(source->model, source->tensor->file)->header_bytes;
+    if ((old_next == 0 && !tenon_u64_align(&expected, o->of.end, p->l->alignment)) ||
+        offset == expected)
+        return TENON_OK;
+    place = offset - tenon_model_file(source->model, source->tensor->file)->header_bytes;
+    /* Readers do not believe that one of unknown type behind the end of the file is empty. */
+    if (source->tensor->dtype != TENON_DTYPE_UNKNOWN || place <= p->l->data_bytes)
+        *next = place;
     return TENON_OK;
 }
 
@@ -638,27 +666,6 @@ static enum tenon_status place_alike(struct placing *p, struct tenon_error *err)
     if (st == TENON_OK)
         st = place_items(p, err);
     return st == TENON_OK ? place_empty(p, err) : st;
-}
-
-/* Without tensors: what stands behind the header and its padding. */
-static enum tenon_status place_none(struct tenon_gguf_layout *l, struct tenon_error *err)
-{
-    struct tenon_plan_rest rest = {.file = (uint32_t)(l->file - l->plan->files),
-                                   .model = l->file->like,
-                                   .from = l->file->like_file};
-    const struct tenon_file *like;
-
-    if (l->file->like == NULL)
-        return TENON_OK;
-    like = tenon_model_file(l->file->like, l->file->like_file);
-    for (size_t i = 0; i < tenon_model_n_tensors(l->file->like); i++)
-        if (tenon_model_tensor(l->file->like, i)->file == l->file->like_file)
-            return TENON_OK;
-    if (!tenon_u64_align(&rest.from_offset, like->header_bytes, l->alignment) ||
-        like->bytes <= rest.from_offset)
-        return TENON_OK;
-    l->data_bytes = rest.bytes = like->bytes - rest.from_offset;
-    return tenon_plan_add_rest(l->plan, &rest, err);
 }
 
 enum tenon_status tenon_gguf_place(struct tenon_gguf_layout *l, struct tenon_error *err)

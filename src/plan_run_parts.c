@@ -181,10 +181,16 @@ static enum tenon_status take_cut(const struct piece *piece, struct tenon_run_cu
 
     pthread_mutex_lock(&run->lock);
     if (part->of.tensor.cut == NULL) {
-        part->of.tensor.cut = tenon_mem_alloc(1, sizeof(*part->of.tensor.cut));
-        st = part->of.tensor.cut == NULL
-                 ? tenon_fail_memory(err)
-                 : tenon_run_cut_init(part->of.tensor.cut, run, part->of.tensor.number, err);
+        struct tenon_run_cut *cut = tenon_mem_alloc(1, sizeof(*cut));
+
+        st = cut == NULL ? tenon_fail_memory(err)
+                         : tenon_run_cut_init(cut, run, part->of.tensor.number, err);
+        if (st == TENON_OK) { /* others see it only whole */
+            part->of.tensor.cut = cut;
+        } else if (cut != NULL) {
+            tenon_run_cut_release(cut);
+            tenon_mem_free(cut);
+        }
     }
     *out = part->of.tensor.cut;
     pthread_mutex_unlock(&run->lock);

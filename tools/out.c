@@ -131,6 +131,8 @@ static void count(struct tenon_out *out, const char *bytes, size_t n)
 /* `n` bytes more stand at the end of the buffer. */
 static void accept(struct tenon_out *out, size_t n)
 {
+    if (n == 0) /* there may be no buffer yet */
+        return;
     count(out, out->buf + out->used, n);
     out->used += n;
 }

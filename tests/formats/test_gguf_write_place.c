@@ -237,6 +237,15 @@ START_TEST(the_way_back_leads_to_odd_files_too)
 }
 END_TEST
 
+/* What stands behind the header of a file whose payloads are all empty, one of them of a type that
+ * nobody knows at the very end. */
+START_TEST(bytes_that_are_nobodys_stay)
+{
+    check_identity("gguf:3,1,0 tensor:'e',[0],99,1 align:32 'x'", true);
+    check_identity("gguf:3,2,0 tensor:'a',[0],0,0 tensor:'e',[0],99,3 align:32 'xyz'", true);
+}
+END_TEST
+
 /* --- what is brought along --- */
 
 #define N_SMALL 200
@@ -474,6 +483,7 @@ int main(void)
     tcase_add_test(tests, odd_files_that_are_accepted_come_back_too);
     tcase_add_test(tests, a_tensor_put_in_and_taken_out_leaves_the_first_file);
     tcase_add_test(tests, the_way_back_leads_to_odd_files_too);
+    tcase_add_test(tests, bytes_that_are_nobodys_stay);
     tcase_add_test(tests, neighbouring_gaps_and_what_is_between_them_are_brought_along_as_one);
     tcase_add_test(tests, what_is_found_out_for_one_file_changes_nothing_in_the_next);
     tcase_add_test(tests, a_layout_without_memory_can_be_tried_again);
