@@ -6,6 +6,7 @@
 #include "plan_tie_case.h"
 #include "tenon/encode.h"
 #include "text.h"
+#include "tie_rows.h"
 #include "tying_case.h"
 
 static const char format_key[] = "format";
@@ -181,6 +182,11 @@ static bool is_named(const struct tenon_tensor *t, struct tenon_str name)
     return t->name.len == name.len && memcmp(t->name.data, name.data, name.len) == 0;
 }
 
+static bool is_marked(const struct tenon_tensor *t, const struct tenon_meta_entry *mark)
+{
+    return mark != NULL && tenon_tie_is_word(mark->value.as.str, t->name.data, t->name.len);
+}
+
 /* Whether it is the input's name that goes: the family wants the other, or it was not there before
  * an untie, or the metadata say that it is the one left out. */
 static bool input_goes(const struct tie *t)
@@ -191,7 +197,7 @@ static bool input_goes(const struct tie *t)
 
     if (t->c.gguf)
         return t->c.arch != NULL && t->c.arch->gguf_head == TENON_GGUF_HEAD_REVERSED;
-    if (mark != NULL && is_named(in, mark->value.as.str))
+    if (is_marked(in, mark))
         return true;
     return record.len > 0 && is_named(in, record);
 }
@@ -352,6 +358,48 @@ static enum tenon_status drop(struct tie *t, struct tenon_error *err)
         kept_words(t->keep), tenon_verdict_name(t->c.tying->verdict));
 }
 
+/* One of the further copies that an untie made goes, unless something was done to it since. */
+static enum tenon_status drop_copy(struct tie *t, const struct tenon_tie_copy *copy,
+                                   struct tenon_error *err)
+{
+    struct tenon_plan *plan = t->c.mirror.plan;
+    struct tenon_tie_change *change = NULL;
+    bool same = false;
+    enum tenon_status st = TENON_OK;
+
+    if (copy->copy->dtype == copy->from->dtype && same_shape(copy->copy, copy->from))
+        st = tenon_tying_same_bytes(t->c.model, copy->from, copy->copy, &same, err);
+    if (st == TENON_OK && !same)
+        return tenon_plan_add_note(plan, err, "'%s' is no copy of '%s' any more: it remains",
+                                   copy->name, tenon_tie_name(&t->c, copy->from->name));
+    if (st == TENON_OK)
+        st = tenon_tie_change(&t->c, copy->copy, &change, err);
+    if (st != TENON_OK)
+        return st;
+    change->n_puts = 0;
+    return tenon_plan_add_note(plan, err, "'%s' goes, '%s' remains", copy->name,
+                               tenon_tie_name(&t->c, copy->from->name));
+}
+
+static enum tenon_status drop_copies(struct tie *t, struct tenon_error *err)
+{
+    enum tenon_status st = TENON_OK;
+
+    for (size_t f = 0; st == TENON_OK && !t->c.gguf && f < t->c.mirror.n_files; f++) {
+        const struct tenon_meta_entry *mark = find_mark(&t->c.mirror.files[f]);
+        struct tenon_tie_copy copies[TENON_TIE_COPIES];
+        size_t n = 0;
+
+        if (mark != NULL)
+            n = tenon_tie_stored(t->c.model, t->c.arch, mark->value.as.str, copies,
+                                 TENON_TIE_COPIES);
+        for (size_t i = 0; st == TENON_OK && i < n; i++)
+            if (copies[i].copy != t->name && copies[i].copy != t->gone)
+                st = drop_copy(t, &copies[i], err);
+    }
+    return st;
+}
+
 static enum tenon_status plan_pair(struct tie *t, struct tenon_error *err)
 {
     const struct tenon_tying *tying = t->c.tying;
@@ -368,6 +416,8 @@ static enum tenon_status plan_pair(struct tie *t, struct tenon_error *err)
         st = put_copies(t, err);
     if (st == TENON_OK)
         st = drop(t, err);
+    if (st == TENON_OK)
+        st = drop_copies(t, err);
     return st == TENON_OK ? say_tied(t, err) : st;
 }
 

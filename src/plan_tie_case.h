@@ -8,7 +8,7 @@
 #include "tenon/tying.h"
 
 /* Where an untie could not be undone from what else is stored, it leaves this key in the metadata
- * of the file that got the new tensor, with the tensor's name. It is the first pair when there were
+ * of the file that got the new tensors, with their names, separated by blanks. It is the first pair when there were
  * none before, and then `format` follows, which transformers asks for; else it is the last. */
 #define TENON_UNTIED_KEY "tenon.untied"
 

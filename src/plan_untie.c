@@ -5,6 +5,7 @@
 #include "plan_tie_case.h"
 #include "tenon/encode.h"
 #include "tenon/logical.h"
+#include "tie_rows.h"
 
 static const char format_key[] = "format";
 static const char mark_key[] = TENON_UNTIED_KEY;
@@ -17,8 +18,10 @@ struct untie {
     struct tenon_tie_case c;
     const struct tenon_untie_options *options;
     const struct tenon_tensor *stored; /* the one there is */
-    struct tenon_str added;            /* the name of the other */
+    struct tenon_str added;            /* the name of the other; empty when it is stored */
     char name[NAME_ROOM];
+    struct tenon_tie_copy copies[TENON_TIE_COPIES]; /* what else has to be stored twice now */
+    size_t n_copies;
 };
 
 void tenon_untie_options_init(struct tenon_untie_options *options)
@@ -96,8 +99,63 @@ static enum tenon_status choose_name(struct untie *u, struct tenon_error *err)
 
 /* --- what to write --- */
 
-/* Where tie would not find the way back by itself: an input that was not stored, or a file that
- * would need a record. */
+/* What transformers would otherwise start at random. */
+static enum tenon_status add_copies(struct untie *u, struct tenon_error *err)
+{
+    enum tenon_status st = TENON_OK;
+
+    if (!u->c.gguf)
+        u->n_copies = tenon_tie_missing(u->c.model, u->c.arch, u->copies, TENON_TIE_COPIES);
+    for (size_t i = 0; st == TENON_OK && i < u->n_copies; i++) {
+        struct tenon_str name = tenon_str_of(u->copies[i].name, strlen(u->copies[i].name));
+        struct tenon_tie_change *change = NULL;
+
+        st = tenon_tie_add(&u->c, u->stored->file, &change, err);
+        if (st == TENON_OK)
+            st = tenon_tie_put(&u->c, change, name, u->copies[i].from, err);
+        if (st == TENON_OK)
+            st = tenon_plan_add_note(u->c.mirror.plan, err, "'%s' becomes a copy of '%s'",
+                                     u->copies[i].name,
+                                     tenon_tie_name(&u->c, u->copies[i].from->name));
+    }
+    return st;
+}
+
+/* The names that the mark holds. */
+static enum tenon_status join_names(struct untie *u, struct tenon_str *out, struct tenon_error *err)
+{
+    size_t room = 1 + u->added.len;
+    char *text;
+
+    for (size_t i = 0; i < u->n_copies; i++)
+        room += 1 + strlen(u->copies[i].name);
+    text = tenon_arena_alloc(&u->c.mirror.plan->arena, room, 1);
+    if (text == NULL)
+        return tenon_fail_memory(err);
+    *out = tenon_str_of(text, u->added.len);
+    if (u->added.len > 0)
+        memcpy(text, u->added.data, u->added.len);
+    for (size_t i = 0; i < u->n_copies; i++) {
+        size_t len = strlen(u->copies[i].name);
+
+        if (out->len > 0)
+            text[out->len++] = ' ';
+        memcpy(text + out->len, u->copies[i].name, len);
+        out->len += len;
+    }
+    return TENON_OK;
+}
+
+static bool needs_mark(const struct untie *u)
+{
+    if (u->c.gguf || u->n_copies > 0)
+        return !u->c.gguf;
+    return tenon_tie_record(&u->c, u->stored).len == 0 &&
+           (u->stored != u->c.tying->input || tenon_tie_needs_record(&u->c));
+}
+
+/* Where tie would not find the way back by itself: an input that was not stored, a file that would
+ * need a record, or copies of more than the matrix. */
 static enum tenon_status add_mark(struct untie *u, struct tenon_error *err)
 {
     struct tenon_mirror_file *file = &u->c.mirror.files[u->stored->file];
@@ -108,10 +166,11 @@ static enum tenon_status add_mark(struct untie *u, struct tenon_error *err)
     bool first = file->n_metas == 0;
     enum tenon_status st;
 
-    if (u->c.gguf || tenon_tie_record(&u->c, u->stored).len > 0 ||
-        (u->stored == u->c.tying->input && !tenon_tie_needs_record(&u->c)))
+    if (!needs_mark(u))
         return TENON_OK;
-    st = tenon_mirror_insert_meta(file, file->n_metas, &mark, err);
+    st = join_names(u, &mark.value.as.str, err);
+    if (st == TENON_OK)
+        st = tenon_mirror_insert_meta(file, file->n_metas, &mark, err);
     return st == TENON_OK && first ? tenon_mirror_insert_meta(file, 1, &format, err) : st;
 }
 
@@ -156,19 +215,19 @@ static enum tenon_status plan_copy(struct untie *u, struct tenon_error *err)
     if (st == TENON_OK)
         st = cast(u, change, err);
     if (st == TENON_OK)
+        st = tenon_plan_add_note(u->c.mirror.plan, err, "'%s' becomes a copy of '%s'",
+                                 tenon_tie_name(&u->c, u->added),
+                                 tenon_tie_name(&u->c, u->stored->name));
+    if (st == TENON_OK)
+        st = add_copies(u, err);
+    if (st == TENON_OK)
         st = add_mark(u, err);
     if (st == TENON_OK)
         st = tenon_tie_turn_records(&u->c, false, err);
-    if (st == TENON_OK)
-        st = tenon_tie_set_flags(&u->c, false, &changed, err);
-    if (st != TENON_OK)
-        return st;
-    return tenon_plan_add_note(u->c.mirror.plan, err, "'%s' becomes a copy of '%s'",
-                               tenon_tie_name(&u->c, u->added),
-                               tenon_tie_name(&u->c, u->stored->name));
+    return st == TENON_OK ? tenon_tie_set_flags(&u->c, false, &changed, err) : st;
 }
 
-/* Both are stored: only what the config says can be wrong. */
+/* Both are stored: only what the config says can be wrong, or what else is tied be missing. */
 static enum tenon_status plan_flags(struct untie *u, struct tenon_error *err)
 {
     struct tenon_plan *plan = u->c.mirror.plan;
@@ -180,8 +239,12 @@ static enum tenon_status plan_flags(struct untie *u, struct tenon_error *err)
                           "both matrices are stored already: there is no copy to have a type");
     if (u->c.arch == NULL || u->c.arch->tie_v5 != TENON_TIE_ALWAYS)
         st = tenon_tie_set_flags(&u->c, false, &changed, err);
-    plan->empty = !changed;
-    if (st != TENON_OK)
+    if (st == TENON_OK)
+        st = add_copies(u, err);
+    if (st == TENON_OK && u->n_copies > 0)
+        st = add_mark(u, err);
+    plan->empty = !changed && u->n_copies == 0;
+    if (st != TENON_OK || (u->n_copies > 0 && !changed))
         return st;
     return tenon_plan_add_note(plan, err,
                                changed

@@ -1,6 +1,7 @@
 /* What programs make of the checkpoint. */
 #include <string.h>
 
+#include "tie_rows.h"
 #include "tying_case.h"
 
 static bool both_stored(const struct tenon_tying_case *c)
@@ -138,6 +139,21 @@ static enum tenon_loader_action judge_llama_cpp(const struct tenon_tying_case *c
     return TENON_LOADER_UNKNOWN;
 }
 
+/* What else transformers 5 ties, it ties by the same flag. */
+static void note_missing(struct tenon_tying_case *c)
+{
+    struct tenon_tie_copy copies[TENON_TIE_COPIES];
+    size_t n;
+
+    if (tenon_tying_expected(c, 5) != TENON_NO || c->out->transformers_v5 == TENON_LOADER_REFUSES)
+        return;
+    n = tenon_tie_missing(c->model, c->arch, copies, TENON_TIE_COPIES);
+    for (size_t i = 0; i < n; i++)
+        tenon_note(c,
+                   "transformers 5 starts '%s' at random: only '%s' is stored, and nothing is tied",
+                   copies[i].name, tenon_note_name(c, copies[i].from));
+}
+
 static void note_actions(struct tenon_tying_case *c)
 {
     const struct tenon_tying *out = c->out;
@@ -187,6 +203,7 @@ void tenon_tying_judge_loaders(struct tenon_tying_case *c)
             refused ? TENON_LOADER_REFUSES : judge_v4(c, tenon_tying_expected(c, 4));
         c->out->transformers_v5 =
             refused ? TENON_LOADER_REFUSES : judge_v5(c, tenon_tying_expected(c, 5));
+        note_missing(c);
     }
     note_actions(c);
 }

@@ -76,6 +76,8 @@ const struct tenon_command tenon_command_untie = {
         "'tenon tie' afterwards gives the first file back, byte for byte.\n"
         "Where both are stored already, a config that says they are tied is put right, so that "
         "loaders keep what differs.\n"
+        "What a loader ties by the same flag is stored as often as it asks for: the matrix of each "
+        "part of an encoder-decoder, the second bias of a head that predicts masked tokens.\n"
         "In GGUF some architectures always use the input again: there the copy would make "
         "llama.cpp refuse the file, and the command does.",
     .writes = true,

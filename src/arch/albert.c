@@ -23,11 +23,17 @@ static const struct tenon_name_rule own_names_rows[] = {
 };
 static const struct tenon_name_set own_names = NAME_SET(own_names_rows, HF);
 
+static const struct tenon_tie_row ties[] = {
+    {{"predictions.bias", "predictions.decoder.bias"}},
+    {{NULL}},
+};
+
 static const struct tenon_arch_rules rules = {
     .prefixes = {"albert."},
     .sets = {&own_names, &tenon_names_gguf},
     .marks = {"albert.embeddings.word_embeddings.weight",
               "albert.encoder.embedding_hidden_mapping_in.weight"},
+    .ties = ties,
 };
 
 const struct tenon_arch tenon_arch_albert = {

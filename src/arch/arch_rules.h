@@ -50,7 +50,14 @@ struct tenon_name_set {
 #define TENON_MAX_NAME_SETS  6
 #define TENON_MAX_PREFIXES   8
 #define TENON_MAX_MARKS      5
+#define TENON_MAX_TIE_NAMES  3
 #define TENON_PATTERN_LENGTH 95 /* of a pattern and of its longest prefix, together */
+
+/* Full names of one tensor, ending with NULL where there are fewer. The first is the one that
+ * writers store, and reading does without it when all others are stored. */
+struct tenon_tie_row {
+    const char *names[TENON_MAX_TIE_NAMES];
+};
 
 struct tenon_arch_rules {
     /* Base prefixes, the canonical one first. Optional in a name; of several that fit the longest
@@ -60,6 +67,9 @@ struct tenon_arch_rules {
     /* Full tensor names (base prefix optional) that only together tell this family from all
      * others; "!" before one that must be absent. None: the family cannot be guessed. */
     const char *marks[TENON_MAX_MARKS + 1];
+    /* What else transformers ties where it ties the matrices, and leaves apart where it does not:
+     * NULL, or rows up to one without names. */
+    const struct tenon_tie_row *ties;
 };
 
 /* Sets that several families share; each is defined in the file of the family it is named after,
@@ -69,6 +79,11 @@ extern const struct tenon_name_set tenon_names_bailing_moe, tenon_names_bamba, t
     tenon_names_llama, tenon_names_llava, tenon_names_mamba, tenon_names_mbart, tenon_names_opt,
     tenon_names_qwen2_vl, tenon_names_sandwich_norm, tenon_names_t5, tenon_names_vit,
     tenon_names_gguf, tenon_names_meta;
+
+/* Rows of several families: one matrix for encoder and decoder (BART), and the two names of the
+ * bias of a head that predicts masked tokens (BERT, RoBERTa). */
+extern const struct tenon_tie_row tenon_ties_bart[], tenon_ties_bert[],
+    tenon_ties_bert_generation[];
 
 /* The rules of the many families that call their tensors what Llama does. */
 extern const struct tenon_arch_rules tenon_rules_llama;

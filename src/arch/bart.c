@@ -37,11 +37,18 @@ static const struct tenon_name_rule bart_rows[] = {
 };
 const struct tenon_name_set tenon_names_bart = NAME_SET(bart_rows, HF);
 
+const struct tenon_tie_row tenon_ties_bart[] = {
+    {{"model.shared.weight", "model.encoder.embed_tokens.weight",
+      "model.decoder.embed_tokens.weight"}},
+    {{NULL}},
+};
+
 static const struct tenon_arch_rules rules = {
     .prefixes = {"model."},
     .sets = {&tenon_names_bart, &tenon_names_gguf},
     .marks = {"model.shared.weight", "model.encoder.layers.0.self_attn_layer_norm.weight",
               "model.encoder.layernorm_embedding.weight", "!model.encoder.layer_norm.weight"},
+    .ties = tenon_ties_bart,
 };
 
 const struct tenon_arch tenon_arch_bart = {

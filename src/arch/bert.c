@@ -27,12 +27,18 @@ static const struct tenon_name_rule own_names_rows[] = {
 };
 static const struct tenon_name_set own_names = NAME_SET(own_names_rows, HF);
 
+const struct tenon_tie_row tenon_ties_bert[] = {
+    {{"cls.predictions.bias", "cls.predictions.decoder.bias"}},
+    {{NULL}},
+};
+
 static const struct tenon_arch_rules rules = {
     .prefixes = {"bert."},
     .sets = {&own_names, &tenon_names_bert, &tenon_names_gguf},
     .marks = {"bert.embeddings.token_type_embeddings.weight",
               "bert.embeddings.word_embeddings.weight",
               "bert.encoder.layer.0.attention.self.query.weight"},
+    .ties = tenon_ties_bert,
 };
 
 const struct tenon_arch tenon_arch_bert = {

@@ -9,9 +9,15 @@ static const struct tenon_name_rule bert_generation_rows[] = {
 };
 const struct tenon_name_set tenon_names_bert_generation = NAME_SET(bert_generation_rows, HF);
 
+const struct tenon_tie_row tenon_ties_bert_generation[] = {
+    {{"lm_head.bias", "lm_head.decoder.bias"}},
+    {{NULL}},
+};
+
 static const struct tenon_arch_rules rules = {
     .prefixes = {"bert."},
     .sets = {&tenon_names_bert_generation, &tenon_names_bert, &tenon_names_gguf},
+    .ties = tenon_ties_bert_generation,
 };
 
 const struct tenon_arch tenon_arch_bert_generation = {

@@ -20,6 +20,7 @@ static const struct tenon_arch_rules rules = {
     .prefixes = {"deberta."},
     .sets = {&own_names, &tenon_names_bert, &tenon_names_gguf},
     .marks = {"deberta.embeddings.word_embeddings.weight", "deberta.encoder.rel_embeddings.weight"},
+    .ties = tenon_ties_bert,
 };
 
 const struct tenon_arch tenon_arch_deberta = {

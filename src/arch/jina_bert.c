@@ -18,6 +18,7 @@ static const struct tenon_name_set own_names = NAME_SET(own_names_rows, HF);
 static const struct tenon_arch_rules rules = {
     .prefixes = {"bert."},
     .sets = {&own_names, &tenon_names_bert, &tenon_names_gguf},
+    .ties = tenon_ties_bert,
 };
 
 const struct tenon_arch tenon_arch_jina_bert = {

@@ -20,6 +20,7 @@ static const struct tenon_arch_rules rules = {
     .sets = {&own_names, &tenon_names_gguf},
     .marks = {"embeddings.word_embeddings.weight", "emb_ln.weight",
               "encoder.layers.0.mixer.Wqkv.weight"},
+    .ties = tenon_ties_bert_generation,
 };
 
 const struct tenon_arch tenon_arch_jina_bert_v3 = {

@@ -4,6 +4,7 @@
 static const struct tenon_arch_rules rules = {
     .prefixes = {"model."},
     .sets = {&tenon_names_mbart, &tenon_names_bart, &tenon_names_gguf},
+    .ties = tenon_ties_bart,
 };
 
 const struct tenon_arch tenon_arch_m2m_100 = {

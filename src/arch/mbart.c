@@ -12,6 +12,7 @@ const struct tenon_name_set tenon_names_mbart = NAME_SET(mbart_rows, HF);
 static const struct tenon_arch_rules rules = {
     .prefixes = {"model."},
     .sets = {&tenon_names_mbart, &tenon_names_bart, &tenon_names_gguf},
+    .ties = tenon_ties_bart,
 };
 
 const struct tenon_arch tenon_arch_mbart = {

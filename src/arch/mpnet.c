@@ -27,6 +27,7 @@ static const struct tenon_arch_rules rules = {
     .sets = {&own_names, &tenon_names_gguf},
     .marks = {"mpnet.embeddings.word_embeddings.weight",
               "mpnet.encoder.relative_attention_bias.weight"},
+    .ties = tenon_ties_bert_generation,
 };
 
 const struct tenon_arch tenon_arch_mpnet = {

@@ -29,6 +29,7 @@ static const struct tenon_arch_rules rules = {
     .sets = {&own_names, &tenon_names_gguf},
     .marks = {"embeddings.word_embeddings.weight", "emb_ln.weight",
               "encoder.layers.0.mlp.fc11.weight"},
+    .ties = tenon_ties_bert,
 };
 
 const struct tenon_arch tenon_arch_nomic_bert = {

@@ -6,6 +6,7 @@ static const struct tenon_arch_rules rules = {
     .sets = {&tenon_names_bert_generation, &tenon_names_bert, &tenon_names_gguf},
     .marks = {"roberta.embeddings.word_embeddings.weight",
               "roberta.embeddings.position_embeddings.weight"},
+    .ties = tenon_ties_bert_generation,
 };
 
 static const struct tenon_arch_variant variants[] = {

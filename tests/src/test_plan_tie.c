@@ -505,6 +505,133 @@ START_TEST(a_family_that_transformers_always_ties_is_refused_unless_forced)
 }
 END_TEST
 
+/* What transformers 5 ties besides: _tied_weights_keys of its classes. */
+
+#define SHARED "model.shared.weight"
+#define ENC    "model.encoder.embed_tokens.weight"
+#define DEC    "model.decoder.embed_tokens.weight"
+
+START_TEST(untie_of_an_encoder_decoder_stores_the_matrix_for_each_part)
+{
+    tiny_add(&tiny, SHARED, TENON_DTYPE_F32, ROWS, COLS, matrix());
+    tiny_flag(&tiny, TOP, true, false);
+    finish("safetensors", "bart", true);
+    ck_ok(untie(), err);
+    ck_assert_str_eq(plan_tensors(plan), SHARED ":F32=" SHARED " " HEAD ":F32=" SHARED " " ENC
+                                                ":F32=" SHARED " " DEC ":F32=" SHARED);
+    ck_assert_str_eq(plan_metas(plan, 0), "tenon.untied=" HEAD " " ENC " " DEC " format=pt");
+}
+END_TEST
+
+START_TEST(tie_takes_the_parts_of_an_untie_away_again)
+{
+    tiny_add(&tiny, SHARED, TENON_DTYPE_F32, ROWS, COLS, matrix());
+    output(TENON_DTYPE_F32, ROWS, COLS, matrix());
+    tiny_add(&tiny, ENC, TENON_DTYPE_F32, ROWS, COLS, matrix());
+    tiny_add(&tiny, DEC, TENON_DTYPE_F32, ROWS, COLS, matrix());
+    add_meta("tenon.untied", HEAD " " ENC " " DEC);
+    add_meta("format", "pt");
+    tiny_flag(&tiny, TOP, false, false);
+    finish("safetensors", "bart", true);
+    ck_ok(tie(), err);
+    ck_assert_str_eq(plan_tensors(plan), SHARED ":F32=" SHARED);
+    ck_assert_str_eq(plan_metas(plan, 0), "");
+}
+END_TEST
+
+START_TEST(tie_leaves_parts_that_were_there_before_or_changed_since)
+{
+    tiny_add(&tiny, SHARED, TENON_DTYPE_F32, ROWS, COLS, matrix());
+    output(TENON_DTYPE_F32, ROWS, COLS, matrix());
+    tiny_add(&tiny, ENC, TENON_DTYPE_F32, ROWS, COLS, matrix());
+    tiny_add(&tiny, DEC, TENON_DTYPE_F32, ROWS, COLS, matrix_with(1, 1));
+    add_meta("tenon.untied", HEAD " " DEC);
+    finish("safetensors", "bart", true);
+    ck_ok(tie(), err);
+    ck_assert_str_eq(plan_tensors(plan),
+                     SHARED ":F32=" SHARED " " ENC ":F32=" ENC " " DEC ":F32=" DEC);
+}
+END_TEST
+
+START_TEST(parts_that_have_matrices_of_their_own_need_no_copies)
+{
+    tiny_add(&tiny, ENC, TENON_DTYPE_F32, ROWS, COLS, matrix());
+    tiny_add(&tiny, DEC, TENON_DTYPE_F32, ROWS, COLS, unrelated());
+    output(TENON_DTYPE_F32, ROWS, COLS, matrix());
+    tiny_flag(&tiny, TOP, true, false);
+    finish("safetensors", "marian", true);
+    ck_ok(untie(), err);
+    ck_assert_str_eq(plan_tensors(plan), ENC ":F32=" ENC " " DEC ":F32=" DEC " " HEAD ":F32=" HEAD);
+}
+END_TEST
+
+/* Unties a model of two biases' names, of which the first is stored. */
+static void untie_head(const char *model_type, const char *bias, const char *copy)
+{
+    char want[256];
+
+    tiny_add(&tiny, "embeddings.word_embeddings.weight", TENON_DTYPE_F32, ROWS, COLS, matrix());
+    tiny_add(&tiny, bias, TENON_DTYPE_F32, 0, ROWS, NULL);
+    tiny_flag(&tiny, TOP, true, false);
+    finish("safetensors", model_type, true);
+    ck_ok(untie(), err);
+    snprintf(want, sizeof(want), " %s:F32=%s", copy, bias);
+    ck_assert_msg(strstr(plan_tensors(plan), want) != NULL, "%s: %s", model_type,
+                  plan_tensors(plan));
+}
+
+START_TEST(untie_of_a_masked_language_model_stores_the_second_bias)
+{
+    static const char *const cases[][3] = {
+        {"bert", "cls.predictions.bias", "cls.predictions.decoder.bias"},
+        {"deberta-v2", "cls.predictions.bias", "cls.predictions.decoder.bias"},
+        {"roformer", "cls.predictions.bias", "cls.predictions.decoder.bias"},
+        {"albert", "predictions.bias", "predictions.decoder.bias"},
+        {"roberta", "lm_head.bias", "lm_head.decoder.bias"},
+        {"camembert", "lm_head.bias", "lm_head.decoder.bias"},
+        {"mpnet", "lm_head.bias", "lm_head.decoder.bias"},
+    };
+
+    untie_head(cases[_i][0], cases[_i][1], cases[_i][2]);
+}
+END_TEST
+
+START_TEST(untie_of_both_adds_what_else_would_start_at_random)
+{
+    tiny_add(&tiny, "bert.embeddings.word_embeddings.weight", TENON_DTYPE_F32, ROWS, COLS,
+             matrix());
+    tiny_add(&tiny, "cls.predictions.decoder.weight", TENON_DTYPE_F32, ROWS, COLS, matrix());
+    tiny_add(&tiny, "cls.predictions.bias", TENON_DTYPE_F32, 0, ROWS, NULL);
+    tiny_flag(&tiny, TOP, false, false);
+    finish("safetensors", "bert", true);
+    ck_ok(untie(), err);
+    ck_assert(!tenon_plan_is_empty(plan));
+    ck_assert_ptr_nonnull(
+        strstr(plan_tensors(plan), " cls.predictions.decoder.bias:F32=cls.predictions.bias"));
+    ck_assert_str_eq(plan_metas(plan, 0), "tenon.untied=cls.predictions.decoder.bias format=pt");
+}
+END_TEST
+
+START_TEST(an_untie_with_copies_survives_every_failed_allocation)
+{
+    uint64_t n;
+
+    tiny_add(&tiny, SHARED, TENON_DTYPE_F32, ROWS, COLS, matrix());
+    tiny_flag(&tiny, TOP, true, false);
+    finish("safetensors", "bart", true);
+    for (n = 1; plan == NULL && n < 2000; n++) {
+        err = (struct tenon_error){0};
+        untie_options.threads = 1;
+        tenon_mem_fail_at(n, true);
+        if (untie() != TENON_OK)
+            ck_assert_int_eq(err.status, TENON_ERR_NO_MEMORY);
+        tenon_mem_fail_at(0, false);
+    }
+    ck_assert_uint_gt(n, 10);
+    ck_assert_ptr_nonnull(plan);
+}
+END_TEST
+
 START_TEST(the_plan_survives_every_failed_allocation)
 {
     uint64_t n;
@@ -557,6 +684,13 @@ int main(void)
     tcase_add_test(tc, the_copy_can_have_another_type_and_then_takes_its_scales_in);
     tcase_add_test(tc, a_lone_output_gets_its_input_back_and_a_mark);
     tcase_add_test(tc, a_family_that_transformers_always_ties_is_refused_unless_forced);
+    tcase_add_test(tc, untie_of_an_encoder_decoder_stores_the_matrix_for_each_part);
+    tcase_add_test(tc, tie_takes_the_parts_of_an_untie_away_again);
+    tcase_add_test(tc, tie_leaves_parts_that_were_there_before_or_changed_since);
+    tcase_add_test(tc, parts_that_have_matrices_of_their_own_need_no_copies);
+    tcase_add_loop_test(tc, untie_of_a_masked_language_model_stores_the_second_bias, 0, 7);
+    tcase_add_test(tc, untie_of_both_adds_what_else_would_start_at_random);
+    tcase_add_test(tc, an_untie_with_copies_survives_every_failed_allocation);
     tcase_add_test(tc, the_plan_survives_every_failed_allocation);
     suite_add_tcase(suite, tc);
     return run_suite(suite);

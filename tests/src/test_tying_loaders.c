@@ -35,6 +35,29 @@ START_TEST(t5_without_a_head_is_tied_in_version_5_whatever_the_flag)
 }
 END_TEST
 
+START_TEST(what_else_is_tied_starts_at_random_where_the_flag_is_false)
+{
+    begin();
+    tiny_add(&tiny, "model.shared.weight", TENON_DTYPE_F32, ROWS, COLS, matrix());
+    tiny_add(&tiny, "model.encoder.embed_tokens.weight", TENON_DTYPE_F32, ROWS, COLS, matrix());
+    tiny_add(&tiny, "lm_head.weight", TENON_DTYPE_F32, ROWS, COLS, unrelated());
+    tiny_flag(&tiny, TOP, false, false);
+    check_verdict(judge("bart"), TENON_VERDICT_DIFFERENT);
+    ck_assert(noted("transformers 5 starts 'model.decoder.embed_tokens.weight' at random"));
+    ck_assert(!noted("starts 'model.encoder.embed_tokens.weight' at random"));
+}
+END_TEST
+
+START_TEST(what_else_is_tied_needs_no_storage_where_the_flag_is_true)
+{
+    begin();
+    tiny_add(&tiny, "model.shared.weight", TENON_DTYPE_F32, ROWS, COLS, matrix());
+    tiny_flag(&tiny, TOP, true, false);
+    check_verdict(judge("bart"), TENON_VERDICT_ABSENT);
+    ck_assert(!noted("at random"));
+}
+END_TEST
+
 START_TEST(a_head_goes_with_the_decoder_where_tables_are_apart)
 {
     begin();
@@ -161,6 +184,8 @@ int main(void)
     TCase *tests = tcase_create("all");
 
     tcase_add_checked_fixture(tests, NULL, tear_down);
+    tcase_add_test(tests, what_else_is_tied_starts_at_random_where_the_flag_is_false);
+    tcase_add_test(tests, what_else_is_tied_needs_no_storage_where_the_flag_is_true);
     tcase_add_test(tests, the_flag_of_t5_does_not_untie_its_embeddings);
     tcase_add_test(tests, t5_without_a_head_is_tied_in_version_5_whatever_the_flag);
     tcase_add_test(tests, a_head_goes_with_the_decoder_where_tables_are_apart);
