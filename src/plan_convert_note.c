@@ -165,8 +165,7 @@ enum tenon_status tenon_convert_notes(struct tenon_conversion *c, struct tenon_e
                                  "model that llama.cpp would load");
     if (st == TENON_OK && c->folder)
         st = settle_config(c, &tally, err);
-    if (st == TENON_OK && !c->folder && tenon_model_is_directory(c->model) &&
-        tenon_model_n_side_files(c->model) != 0)
-        st = tenon_plan_add_note(c->plan, err, "config and tokenizer stay behind");
+    if (st == TENON_OK && !c->folder)
+        st = tenon_plan_note_left(c->plan, c->model, err);
     return st;
 }

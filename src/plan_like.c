@@ -57,6 +57,14 @@ enum tenon_status tenon_container_of_model(const struct tenon_model *model,
                       "models of the format '%s' are not rewritten", tenon_model_format(model));
 }
 
+enum tenon_status tenon_plan_note_left(struct tenon_plan *plan, const struct tenon_model *model,
+                                       struct tenon_error *err)
+{
+    if (!tenon_model_is_directory(model) || tenon_model_n_side_files(model) == 0)
+        return TENON_OK;
+    return tenon_plan_add_note(plan, err, "config and tokenizer stay behind");
+}
+
 struct tenon_plan_file tenon_plan_file_like(const struct tenon_model *model,
                                             const struct tenon_container *container)
 {

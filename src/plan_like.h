@@ -25,6 +25,11 @@ enum tenon_status tenon_container_of_model(const struct tenon_model *model,
                                            const struct tenon_container **out,
                                            struct tenon_error *err);
 
+/* Notes, where `model` is a folder with more than tensors, that the rest stays behind. NO_MEMORY
+ * only. */
+enum tenon_status tenon_plan_note_left(struct tenon_plan *plan, const struct tenon_model *model,
+                                       struct tenon_error *err);
+
 /* A file with tensors, of the version, byte order and alignment that the model's first file has;
  * version 1 of GGUF, which nothing writes, becomes the writer's choice. No path, no metadata. */
 struct tenon_plan_file tenon_plan_file_like(const struct tenon_model *model,

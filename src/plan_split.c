@@ -120,6 +120,8 @@ static enum tenon_status plan_split(struct split *s, struct tenon_error *err)
         st = tenon_plan_metas_of(s->model, TENON_SPLIT_KEYS, &s->metas, &s->n_metas, err);
     if (st == TENON_OK)
         st = tenon_plan_list_repeats(s->plan, s->model, s->drop_metadata, err);
+    if (st == TENON_OK)
+        st = tenon_plan_note_left(s->plan, s->model, err);
     if (st != TENON_OK)
         return st;
     return s->container == &tenon_containers[TENON_CONTAINER_GGUF] ? add_gguf_files(s, err)
@@ -171,21 +173,15 @@ static bool is_set(const struct tenon_model *model)
     return tenon_model_n_files(model) > 1 || tenon_model_find_meta(model, "split.count") != NULL;
 }
 
-static enum tenon_status check_merge(const struct tenon_model *model, const char *target,
-                                     const struct tenon_container *container,
+static enum tenon_status check_merge(const char *target, const struct tenon_container *container,
                                      struct tenon_error *err)
 {
     const struct tenon_container *named = tenon_container_of_path(target);
 
-    if (!is_set(model)) {
-        tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET, "one file: there is nothing to merge");
-        tenon_fail_path(err, tenon_model_path(model));
-        return TENON_ERR_MISUSE;
-    }
     if (named == NULL || named == container)
         return TENON_OK;
     tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
-               "the set is %s, and merging does not make another format of it", container->title);
+               "the input is %s, and merging does not make another format of it", container->title);
     tenon_fail_path(err, target);
     tenon_fail_hint(err, "name it NAME%s, or use 'tenon convert'", container->extension);
     return TENON_ERR_MISUSE;
@@ -202,7 +198,7 @@ enum tenon_status tenon_plan_merge(const struct tenon_model *model, const char *
     enum tenon_status st = tenon_container_of_model(model, &container, err);
 
     if (st == TENON_OK)
-        st = check_merge(model, target, container, err);
+        st = check_merge(target, container, err);
     if (st == TENON_OK)
         st = tenon_plan_new(target, &plan, err);
     if (st != TENON_OK)
@@ -210,7 +206,7 @@ enum tenon_status tenon_plan_merge(const struct tenon_model *model, const char *
     plan->apart = true;
     file = tenon_plan_file_like(model, container);
     file.path = target;
-    if (container == &tenon_containers[TENON_CONTAINER_GGUF])
+    if (container == &tenon_containers[TENON_CONTAINER_GGUF] || !is_set(model))
         file.like = model;
     st = tenon_plan_metas_of(model, 0, &metas, &file.n_metas, err);
     file.metas = metas;
@@ -222,6 +218,10 @@ enum tenon_status tenon_plan_merge(const struct tenon_model *model, const char *
         st = tenon_plan_add_file(plan, &file, NULL, err);
     for (size_t i = 0; st == TENON_OK && i < tenon_model_n_tensors(model); i++)
         st = tenon_plan_add_tensor_of(plan, model, tenon_model_tensor(model, i), 0, err);
+    if (st == TENON_OK && !is_set(model))
+        st = tenon_plan_add_note(plan, err, "one file: there is nothing to merge, so it is copied");
+    if (st == TENON_OK)
+        st = tenon_plan_note_left(plan, model, err);
     if (st != TENON_OK)
         goto out;
     *out_plan = plan;

@@ -193,10 +193,12 @@ START_TEST(one_limit_is_needed)
 }
 END_TEST
 
-START_TEST(one_file_is_nothing_to_merge)
+START_TEST(one_file_is_copied)
 {
     open_sample("tied_gguf");
-    ck_fails(tenon_plan_merge(model, "m.gguf", NULL, &plan, &err), TENON_ERR_MISUSE, err);
+    ck_ok(tenon_plan_merge(model, "m.gguf", NULL, &plan, &err), err);
+    ck_assert_uint_eq(tenon_plan_n_files(plan), 1);
+    ck_assert_uint_eq(tenon_plan_n_notes(plan), 1);
 }
 END_TEST
 
@@ -290,7 +292,7 @@ int main(void)
     tcase_add_test(tests, every_file_keeps_and_says_an_odd_alignment);
     tcase_add_test(tests, a_model_without_tensors_is_one_file);
     tcase_add_test(tests, one_limit_is_needed);
-    tcase_add_test(tests, one_file_is_nothing_to_merge);
+    tcase_add_test(tests, one_file_is_copied);
     tcase_add_test(tests, a_merge_leaves_no_key_about_a_set_and_the_order_of_the_others);
     tcase_add_test(tests, a_split_replaces_keys_about_an_earlier_one);
     tcase_add_test(tests, a_merge_is_not_named_like_another_format);

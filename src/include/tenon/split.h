@@ -33,8 +33,8 @@ tenon_plan_split(const struct tenon_model *model, const char *prefix,
  * the keys that describe a set go. So the file that was split comes back, byte for byte if a writer
  * of its format would write it so. No input can be an output. Where files have different values for
  * one key, that of the first is kept, and the others are losses of the plan. `options` may be NULL.
- * Fails with MISUSE where there is no set, or `target` is named like another format, or with
- * NO_MEMORY. */
+ *One file is
+ * copied. Fails with MISUSE where `target` is named like another format, or with NO_MEMORY. */
 TENON_API TENON_MUST_USE enum tenon_status
 tenon_plan_merge(const struct tenon_model *model, const char *target,
                  const struct tenon_merge_options *options, struct tenon_plan **out_plan,
