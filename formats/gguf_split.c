@@ -146,7 +146,8 @@ static enum tenon_status check_presence(const struct split_set *set, struct teno
     if (st != TENON_OK || n == 0)
         return st;
     tenon_fail(err, TENON_ERR_NOT_FOUND, TENON_NO_OFFSET,
-               "%u of the %u files of the set are missing: %s", n, set->name.count, missing);
+               "%u of the %u files of the set %s missing: %s", n, set->name.count,
+               n == 1 ? "is" : "are", missing);
     tenon_fail_hint(err, "put all files of the set in one folder");
     return TENON_ERR_NOT_FOUND;
 }

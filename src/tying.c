@@ -9,6 +9,9 @@
 #include "text.h"
 #include "tying_case.h"
 
+/* Bytes of a family's name that a hint shows. */
+enum { MOST_SHOWN = 80 };
+
 /* The answer and the memory that it and its notes live in. */
 struct answer {
     struct tenon_tying tying; /* first: the public pointer is that of the answer */
@@ -231,20 +234,32 @@ bool tenon_tying_may_read(const struct tenon_tying_case *c)
     return c->options.most_bytes == 0 || total <= c->options.most_bytes;
 }
 
+/* No matrix has a name that is known. */
+static enum tenon_status fail_none(const struct tenon_tying_case *c, struct tenon_error *err)
+{
+    const struct tenon_str family = tenon_model_hparams(c->model)->model_type;
+    size_t n = tenon_model_n_tensors(c->model);
+
+    tenon_fail(err, TENON_ERR_NOT_FOUND, TENON_NO_OFFSET,
+               "no input or output embedding matrix found among %zu tensor%s", n,
+               n == 1 ? "" : "s");
+    if (tenon_model_arch(c->model) == NULL && family.len != 0)
+        tenon_fail_hint(err,
+                        "'%.*s' is a family without known names; 'tenon archs' lists the others",
+                        (int)(family.len < MOST_SHOWN ? family.len : MOST_SHOWN), family.data);
+    else
+        tenon_fail_hint(err, "name the whole checkpoint: adapters and single shards hold neither");
+    tenon_fail_path(err, tenon_model_path(c->model));
+    return TENON_ERR_NOT_FOUND;
+}
+
 static enum tenon_status analyse(struct tenon_tying_case *c, struct tenon_error *err)
 {
     enum tenon_status st = TENON_OK;
 
     tenon_tying_find(c);
-    if (c->out->input == NULL && c->out->output == NULL) {
-        st = tenon_fail(err, TENON_ERR_NOT_FOUND, TENON_NO_OFFSET,
-                        "no input or output embedding matrix found among %zu tensor%s",
-                        tenon_model_n_tensors(c->model),
-                        tenon_model_n_tensors(c->model) == 1 ? "" : "s");
-        tenon_fail_hint(err, "name the whole checkpoint: adapters and single shards hold neither");
-        tenon_fail_path(err, tenon_model_path(c->model));
-        return st;
-    }
+    if (c->out->input == NULL && c->out->output == NULL)
+        return fail_none(c, err);
     tenon_tying_declare(c);
     if (tenon_tying_may_read(c) && !c->options.no_hashes)
         st = tenon_tying_hash(c, err);

@@ -219,6 +219,10 @@ static enum tenon_status fail_value(struct scan *scan, const struct tenon_opt *o
     }
     switch (opt->kind) {
     case TENON_OPT_CHOICE:
+        if (opt->choices[0] != NULL && opt->choices[1] == NULL)
+            return tenon_report_fail(scan->err, TENON_ERR_MISUSE,
+                                     "option '--%s': '%.80s' is given, only %s is possible",
+                                     opt->name, value, words);
         return tenon_report_fail(scan->err, TENON_ERR_MISUSE,
                                  "option '--%s': '%.80s' is not one of %s", opt->name, value,
                                  words);

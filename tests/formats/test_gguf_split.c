@@ -93,6 +93,15 @@ START_TEST(every_member_opens_the_whole_set)
 }
 END_TEST
 
+START_TEST(one_missing_member_is_missing)
+{
+    cook("sample:split_gguf open:tiny-00002-of-00003.gguf remove:tiny-00003-of-00003.gguf");
+    ck_fails(tenon_model_open(path, NULL, &model, &err), TENON_ERR_NOT_FOUND, err);
+    ck_assert_str_eq(err.message,
+                     "1 of the 3 files of the set is missing: tiny-00003-of-00003.gguf");
+}
+END_TEST
+
 START_TEST(all_missing_members_are_listed_at_once)
 {
     cook("sample:split_gguf open:tiny-00002-of-00003.gguf remove:tiny-00001-of-00003.gguf "
@@ -198,6 +207,7 @@ int main(void)
     suite_add_tcase(suite, names);
     tcase_add_checked_fixture(sets, set_up, tear_down);
     tcase_add_loop_test(sets, every_member_opens_the_whole_set, 1, 4);
+    tcase_add_test(sets, one_missing_member_is_missing);
     tcase_add_test(sets, all_missing_members_are_listed_at_once);
     tcase_add_test(sets, a_long_list_of_missing_members_is_cut);
     tcase_add_test(sets, more_members_than_allowed_are_refused_by_name);
