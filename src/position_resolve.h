@@ -67,8 +67,13 @@ struct resolved_list {
     const double *numbers;
 };
 
-/* The stretching that the caller states (r->over->rope_scaling), into a rotation whose widths and
- * lengths are there already. Fails as resolving does. */
+/* Whether that says all about the stretching: it names a way, or is null or empty, which is none.
+ */
+bool tenon_resolve_names_scaling(const struct tenon_setting *given);
+
+/* The stretching that the caller states (r->over->rope_scaling), into a rotation whose base, widths
+ * and lengths are there already, and its own stretching where the caller names none. Fails as
+ * resolving does. */
 enum tenon_status tenon_resolve_scaling(struct resolving *r, struct tenon_rope *rope,
                                         struct tenon_error *err);
 

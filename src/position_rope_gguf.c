@@ -306,7 +306,8 @@ static enum tenon_status take_stretching(const struct metadata *m, struct tenon_
 static enum tenon_status make_rope(const struct metadata *m, bool slides, struct tenon_rope *rope,
                                    struct tenon_error *err)
 {
-    bool given = m->r->over->rope_scaling != NULL;
+    const struct tenon_setting *given = m->r->over->rope_scaling;
+    bool replaced = given != NULL && tenon_resolve_names_scaling(given);
     bool plain = slides && m->r->arch->local_theta > 0; /* not stretched */
     double alpha = 0;
     enum tenon_status st = TENON_OK;
@@ -318,11 +319,11 @@ static enum tenon_status make_rope(const struct metadata *m, bool slides, struct
                                &rope->original);
     rope->theta = find_theta(m, slides);
     st = take_widths(m, slides, rope, err);
-    if (st == TENON_OK && given)
-        st = tenon_resolve_scaling(m->r, rope, err);
-    else if (st == TENON_OK && !plain)
+    if (st == TENON_OK && !replaced && !plain)
         st = take_stretching(m, rope, err);
-    if (!given && tenon_resolve_number(m->r->model, "rope.scaling.alpha", &alpha) && alpha > 0) {
+    if (st == TENON_OK && given != NULL)
+        st = tenon_resolve_scaling(m->r, rope, err);
+    if (!replaced && tenon_resolve_number(m->r->model, "rope.scaling.alpha", &alpha) && alpha > 0) {
         rope->scaling = TENON_ROPE_NTK;
         rope->alpha = alpha;
     }

@@ -13,6 +13,9 @@
 #define FULL    "full_attention"
 #define SLIDING "sliding_attention"
 
+/* What messages call the caller's dict. */
+static const char given_name[] = "the given rope_scaling";
+
 /* Kinds of layers in which nothing attends. */
 static const char *const other_layers[] = {
     "conv", "linear_attention", "mamba", "mamba2", "mlp", "moe", "recurrent", "ssm",
@@ -23,7 +26,8 @@ struct config {
     struct resolving *r;
     struct tenon_setting dict; /* rope_scaling or rope_parameters; kind NONE: there is none */
     const char *dict_name;
-    bool nested;                      /* its members are dicts, one for each type of layer */
+    struct tenon_setting given;       /* the caller's, whose members count first; NONE: none */
+    bool nested, given_nested;        /* their members are dicts, one for each type of layer */
     struct tenon_setting layer_types; /* kind NONE: by the family's rule */
     size_t period;                    /* of that rule */
     bool slides;                      /* some layers look at a window only */
@@ -34,7 +38,8 @@ struct layer {
     size_t i;
     const char *type; /* static or in the arena */
     bool local;       /* slides, in a family that has another base for that */
-    struct tenon_setting dict;
+    struct tenon_setting dict, given;
+    bool replaced; /* the caller says how it is stretched, and not as the dict */
 };
 
 static bool has_flag(const struct config *c, enum tenon_arch_flags flag)
@@ -54,26 +59,26 @@ static bool is_nested(const struct tenon_setting *dict)
     return false;
 }
 
-/* The caller's, which counts even when it says nothing. */
+/* The caller's: an object, or null for no stretching. */
 static enum tenon_status take_given(struct config *c, struct tenon_error *err)
 {
-    c->dict = *c->r->over->rope_scaling;
-    c->dict_name = "the given rope_scaling";
-    c->nested = is_nested(&c->dict);
-    if (c->dict.kind == TENON_SETTING_OBJECT)
+    if (c->r->over->rope_scaling == NULL)
+        return TENON_OK;
+    c->given = *c->r->over->rope_scaling;
+    c->given_nested = is_nested(&c->given);
+    if (c->given.kind == TENON_SETTING_OBJECT || c->given.kind == TENON_SETTING_NONE)
         return TENON_OK;
     return tenon_resolve_fail(c->r, TENON_ERR_MISMATCH, "rope_scaling", err,
-                              "%s is %s, an object is due", c->dict_name,
-                              tenon_setting_kind_name(c->dict.kind));
+                              "%s is %s, an object is due", given_name,
+                              tenon_setting_kind_name(c->given.kind));
 }
 
+/* The model's. */
 static enum tenon_status find_dict(struct config *c, struct tenon_error *err)
 {
     static const char *const names[] = {"rope_scaling", "rope_parameters",
                                         "attn_config.rope_scaling"};
 
-    if (c->r->over->rope_scaling != NULL)
-        return take_given(c, err);
     for (size_t i = 0; c->dict.count == 0 && i < sizeof(names) / sizeof(names[0]); i++) {
         c->dict_name = names[i];
         if (tenon_model_setting(c->r->model, names[i], &c->dict) &&
@@ -83,7 +88,53 @@ static enum tenon_status find_dict(struct config *c, struct tenon_error *err)
                                       tenon_setting_kind_name(c->dict.kind));
     }
     c->nested = is_nested(&c->dict);
-    return TENON_OK;
+    return take_given(c, err);
+}
+
+static bool find_type_name(const struct tenon_setting *dict, struct tenon_setting *out)
+{
+    return tenon_setting_member(dict, "rope_type", out) || tenon_setting_member(dict, "type", out);
+}
+
+bool tenon_resolve_names_scaling(const struct tenon_setting *given)
+{
+    struct tenon_setting s;
+
+    return given->count == 0 || find_type_name(given, &s);
+}
+
+/* Whether both name one way of stretching, as far as they are known. */
+static bool same_scaling(const struct tenon_setting *a, const struct tenon_setting *b)
+{
+    struct tenon_setting s, t;
+    enum tenon_rope_scaling first, second;
+
+    return find_type_name(a, &s) && find_type_name(b, &t) && s.kind == TENON_SETTING_STRING &&
+           t.kind == TENON_SETTING_STRING &&
+           tenon_rope_scaling_find(s.text.data, s.text.len, &first) &&
+           tenon_rope_scaling_find(t.text.data, t.text.len, &second) && first == second;
+}
+
+/* Members that say what turns and how fast, whatever the stretching: they stay the model's where
+ * the caller states only the stretching. */
+static bool stays(const char *key)
+{
+    static const char *const keys[] = {"mrope_interleaved", "mrope_section",
+                                       "partial_rotary_factor", "rope_theta", "xdrope_section"};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+/* What the dicts say: the caller's first, then the model's where that still counts. */
+static bool says(const struct layer *layer, const char *key, struct tenon_setting *out)
+{
+    if (tenon_setting_member(&layer->given, key, out))
+        return true;
+    return !tenon_setting_has_null(&layer->given, key) && (!layer->replaced || stays(key)) &&
+           tenon_setting_member(&layer->dict, key, out);
 }
 
 /* --- layers --- */
@@ -125,26 +176,44 @@ static enum tenon_status find_type(struct config *c, struct layer *layer, struct
         layer->type =
             tenon_resolve_is_full(c->r->arch->layer_rule, c->period, layer->i, n) ? FULL : SLIDING;
     } else {
-        layer->type = c->nested || (c->r->arch != NULL && c->r->arch->local_theta > 0) ? FULL : "";
+        layer->type =
+            c->nested || c->given_nested || (c->r->arch != NULL && c->r->arch->local_theta > 0)
+                ? FULL
+                : "";
     }
     return TENON_OK;
 }
 
-/* Which dict the layer has; false where it says that it does not rotate. */
+/* The layer's part of a dict; false where that says that it does not rotate. */
+static bool take_part(const struct tenon_setting *dict, bool nested, const struct layer *layer,
+                      struct tenon_setting *out)
+{
+    static const struct tenon_setting nothing = {.text = {"", 0}};
+
+    *out = *dict;
+    if (nested)
+        return tenon_setting_member(dict, layer->type, out) ||
+               !tenon_setting_has_null(dict, layer->type);
+    if (layer->local)
+        *out = nothing; /* such layers are not stretched */
+    return true;
+}
+
+/* Which dicts the layer has; false where one says that it does not rotate. */
 static bool find_layer_dict(const struct config *c, struct layer *layer)
 {
     const struct tenon_arch *arch = c->r->arch;
     bool slides = strcmp(layer->type, SLIDING) == 0;
 
-    layer->dict = c->dict;
     layer->local = arch != NULL && arch->local_theta > 0 && slides;
-    if (c->nested) {
-        if (!tenon_setting_member(&c->dict, layer->type, &layer->dict) &&
-            tenon_setting_has_null(&c->dict, layer->type))
-            return false;
-    } else if (layer->local) {
-        layer->dict = (struct tenon_setting){.text = {"", 0}};
-    }
+    if (!take_part(&c->dict, c->nested, layer, &layer->dict) ||
+        !take_part(&c->given, c->given_nested, layer, &layer->given))
+        return false;
+    layer->replaced =
+        c->r->over->rope_scaling != NULL &&
+        (c->given.kind == TENON_SETTING_NONE ||
+         (layer->given.kind == TENON_SETTING_OBJECT && tenon_resolve_names_scaling(&layer->given) &&
+          !same_scaling(&layer->given, &layer->dict)));
     return true;
 }
 
@@ -182,11 +251,11 @@ static bool layer_rotates(const struct config *c, const struct layer *layer)
 
 /* --- one rotation --- */
 
-static void take_number(const struct tenon_setting *dict, const char *key, double *out)
+static void take_number(const struct layer *layer, const char *key, double *out)
 {
     struct tenon_setting s;
 
-    if (tenon_setting_member(dict, key, &s))
+    if (says(layer, key, &s))
         (void)tenon_setting_number(&s, out);
 }
 
@@ -215,7 +284,7 @@ static double find_theta(const struct config *c, const struct layer *layer)
         &theta);
     (void)take_item(c, "rope_theta", layer->i, &theta);
     (void)take_item(c, "layer_rope_theta", layer->i, &theta);
-    take_number(&layer->dict, "rope_theta", &theta);
+    take_number(layer, "rope_theta", &theta);
     if (tenon_resolve_number(c->r->model, "rope_ratio", &ratio)) /* ChatGLM */
         theta *= ratio;
     return theta;
@@ -224,7 +293,7 @@ static double find_theta(const struct config *c, const struct layer *layer)
 /* What the config class puts in place of settings that the file has none of; NULL: nothing. */
 static const struct tenon_arch_rope *defaults_of(const struct config *c, const struct layer *layer)
 {
-    bool silent = c->dict.kind != TENON_SETTING_OBJECT && !layer->local;
+    bool silent = c->dict.kind != TENON_SETTING_OBJECT && !layer->local && !layer->replaced;
 
     return silent && c->r->arch != NULL ? c->r->arch->rope_default : NULL;
 }
@@ -232,7 +301,9 @@ static const struct tenon_arch_rope *defaults_of(const struct config *c, const s
 static double find_partial(const struct config *c, const struct layer *layer)
 {
     const struct tenon_arch *arch = c->r->arch;
-    const struct tenon_arch_rope *defaults = defaults_of(c, layer);
+    const struct tenon_arch_rope *defaults =
+        c->dict.kind != TENON_SETTING_OBJECT && !layer->local && arch != NULL ? arch->rope_default
+                                                                              : NULL;
     double partial = arch != NULL && arch->rope_partial > 0 ? arch->rope_partial : 1;
 
     if (defaults != NULL && defaults->partial > 0)
@@ -240,7 +311,7 @@ static double find_partial(const struct config *c, const struct layer *layer)
     (void)tenon_resolve_number(
         c->r->model, "partial_rotary_factor rotary_pct rope_pct rotary_emb_fraction", &partial);
     (void)take_item(c, "partial_rotary_factors", layer->i, &partial);
-    take_number(&layer->dict, "partial_rotary_factor", &partial);
+    take_number(layer, "partial_rotary_factor", &partial);
     return partial;
 }
 
@@ -248,26 +319,28 @@ static enum tenon_status find_scaling(const struct config *c, const struct layer
                                       struct tenon_rope *rope, struct tenon_error *err)
 {
     struct tenon_setting s;
+    const char *name = given_name;
     double alpha;
 
     rope->scaling =
         defaults_of(c, layer) != NULL ? defaults_of(c, layer)->scaling : TENON_ROPE_DEFAULT;
-    if (!tenon_setting_member(&layer->dict, "rope_type", &s) &&
-        !tenon_setting_member(&layer->dict, "type", &s))
-        return TENON_OK;
+    if (!find_type_name(&layer->given, &s)) {
+        name = c->dict_name;
+        if (layer->replaced || !find_type_name(&layer->dict, &s))
+            return TENON_OK;
+    }
     if (s.kind != TENON_SETTING_STRING)
         return tenon_resolve_fail(c->r, TENON_ERR_MISMATCH, "rope_type", err,
-                                  "the rope type in %s is %s, a string is due", c->dict_name,
+                                  "the rope type in %s is %s, a string is due", name,
                                   tenon_setting_kind_name(s.kind));
     if (!tenon_rope_scaling_find(s.text.data, s.text.len, &rope->scaling))
         return tenon_resolve_fail(c->r, TENON_ERR_UNSUPPORTED_FEATURE, "rope_type", err,
                                   "unknown rope type '%.*s' in %s, known are default, linear, "
                                   "dynamic, yarn, longrope (su), llama3, proportional, mrope and "
                                   "xdrope",
-                                  (int)(s.text.len < 64 ? s.text.len : 64), s.text.data,
-                                  c->dict_name);
+                                  (int)(s.text.len < 64 ? s.text.len : 64), s.text.data, name);
     alpha = 0;
-    take_number(&layer->dict, "alpha", &alpha);
+    take_number(layer, "alpha", &alpha);
     if (alpha > 0 && rope->scaling == TENON_ROPE_DYNAMIC) /* HunYuan */
         rope->scaling = TENON_ROPE_NTK;
     else if (!(alpha > 0) && rope->scaling == TENON_ROPE_NTK)
@@ -305,7 +378,7 @@ static enum tenon_status take_list(const struct config *c, const struct layer *l
     struct tenon_setting list, item;
     double *numbers;
 
-    if (!tenon_setting_member(&layer->dict, key, &list))
+    if (!says(layer, key, &list))
         return tenon_resolve_fail(c->r, TENON_ERR_NOT_FOUND, key, err,
                                   "longrope without %s, a list of %u numbers is due", key, pairs);
     if (list.kind != TENON_SETTING_LIST || list.count != pairs)
@@ -327,8 +400,8 @@ static enum tenon_status take_list(const struct config *c, const struct layer *l
     return keep_list(c, &list, numbers) ? TENON_OK : tenon_fail_memory(err);
 }
 
-/* Numbers in the dict by their names. */
-static void take_numbers(const struct tenon_setting *dict, struct tenon_rope *rope)
+/* Numbers in the dicts by their names. */
+static void take_numbers(const struct layer *layer, struct tenon_rope *rope)
 {
     static const struct {
         const char *key;
@@ -351,9 +424,24 @@ static void take_numbers(const struct tenon_setting *dict, struct tenon_rope *ro
         double number;
         struct tenon_setting s;
 
-        if (tenon_setting_member(dict, rows[i].key, &s) && tenon_setting_number(&s, &number))
+        if (says(layer, rows[i].key, &s) && tenon_setting_number(&s, &number))
             memcpy((char *)rope + rows[i].place, &number, sizeof(number));
     }
+}
+
+/* How long the sequences were that the model was made with: known, however it is stretched. */
+static void take_original(const struct config *c, const struct layer *layer,
+                          struct tenon_rope *rope)
+{
+    static const char key[] = "original_max_position_embeddings";
+    struct tenon_setting s;
+
+    if (tenon_setting_member(&layer->given, key, &s))
+        return;
+    if (layer->replaced && tenon_setting_member(&layer->dict, key, &s))
+        (void)tenon_setting_number(&s, &rope->original);
+    if (!c->nested && !c->given_nested)
+        (void)tenon_resolve_number(c->r->model, key, &rope->original);
 }
 
 /* What the scalings for long contexts need beside the dict. */
@@ -366,15 +454,14 @@ static enum tenon_status take_lengths(const struct config *c, const struct layer
     bool truncate = true;
     enum tenon_status st = TENON_OK;
 
-    if (stretched && !c->nested)
-        (void)tenon_resolve_number(c->r->model, "original_max_position_embeddings",
-                                   &rope->original);
+    if (stretched)
+        take_original(c, layer, rope);
     if (stretched && isnan(rope->original))
         rope->original = rope->max_positions;
     if ((rope->scaling == TENON_ROPE_YARN || rope->scaling == TENON_ROPE_LONGROPE) &&
         isnan(rope->factor) && rope->original > 0)
         rope->factor = rope->max_positions / rope->original;
-    if (tenon_setting_member(&layer->dict, "truncate", &s))
+    if (says(layer, "truncate", &s))
         (void)tenon_setting_bool(&s, &truncate);
     rope->no_truncate = !truncate;
     if (rope->scaling != TENON_ROPE_LONGROPE)
@@ -394,9 +481,10 @@ static enum tenon_status check_factor(const struct config *c, const struct tenon
                   rope->scaling == TENON_ROPE_YARN || rope->scaling == TENON_ROPE_LLAMA3;
 
     if (needed && !(rope->factor > 0))
-        return tenon_resolve_fail(c->r, TENON_ERR_NOT_FOUND, "factor", err,
-                                  "rope type %s in %s without a positive factor",
-                                  tenon_rope_scaling_name(rope->scaling), c->dict_name);
+        return tenon_resolve_fail(
+            c->r, TENON_ERR_NOT_FOUND, "factor", err,
+            "rope type %s in %s without a positive factor", tenon_rope_scaling_name(rope->scaling),
+            c->given.kind == TENON_SETTING_OBJECT ? given_name : c->dict_name);
     return TENON_OK;
 }
 
@@ -407,14 +495,18 @@ enum tenon_status tenon_resolve_scaling(struct resolving *r, struct tenon_rope *
     struct layer layer = {.type = ""};
     enum tenon_status st = take_given(&c, err);
 
-    if (st != TENON_OK)
+    if (st != TENON_OK || c.given.kind == TENON_SETTING_NONE)
         return st;
-    if (c.nested)
+    if (c.given_nested)
         return tenon_resolve_fail(r, TENON_ERR_MISMATCH, "rope_scaling", err,
                                   "%s has objects in it, values for all layers are due",
-                                  c.dict_name);
-    layer.dict = c.dict;
-    take_numbers(&layer.dict, rope);
+                                  given_name);
+    layer.given = c.given;
+    if (isnan(r->over->theta))
+        take_number(&layer, "rope_theta", &rope->theta);
+    take_numbers(&layer, rope);
+    if (!tenon_resolve_names_scaling(&c.given))
+        return TENON_OK;
     st = find_scaling(&c, &layer, rope, err);
     if (st == TENON_OK)
         st = take_lengths(&c, &layer, rope, err);
@@ -441,6 +533,7 @@ static void take_defaults(const struct config *c, const struct layer *layer,
     if (d->mscale_all_dim > 0)
         rope->mscale_all_dim = d->mscale_all_dim;
     rope->no_truncate = d->no_truncate;
+    take_numbers(layer, rope); /* the caller's, as the config says nothing */
 }
 
 static enum tenon_status take_sections(const struct config *c, const struct layer *layer,
@@ -451,8 +544,7 @@ static enum tenon_status take_sections(const struct config *c, const struct laye
     bool interleaved = false;
     int64_t number = 0;
 
-    if (!tenon_setting_member(&layer->dict, "mrope_section", &list) &&
-        !tenon_setting_member(&layer->dict, "xdrope_section", &list) &&
+    if (!says(layer, "mrope_section", &list) && !says(layer, "xdrope_section", &list) &&
         !tenon_model_setting(c->r->model, "mrope_section", &list))
         return TENON_OK;
     if (list.kind != TENON_SETTING_LIST || list.count == 0 || list.count > TENON_ROPE_MAX_SECTIONS)
@@ -468,7 +560,7 @@ static enum tenon_status take_sections(const struct config *c, const struct laye
         rope->sections[i] = (uint32_t)number;
     }
     rope->n_sections = (uint32_t)list.count;
-    if (tenon_setting_member(&layer->dict, "mrope_interleaved", &s))
+    if (says(layer, "mrope_interleaved", &s))
         (void)tenon_setting_bool(&s, &interleaved);
     rope->axes = arch != NULL && arch->rope_axes != TENON_AXES_ONE ? arch->rope_axes
                  : interleaved                                     ? TENON_AXES_INTERLEAVED
@@ -548,7 +640,7 @@ static enum tenon_status make_rope(const struct config *c, const struct layer *l
         return st;
     rope->pairing = find_pairing(c);
     rope->theta = find_theta(c, layer);
-    take_numbers(&layer->dict, rope);
+    take_numbers(layer, rope);
     st = tenon_resolve_check_rope(c->r, rope, err);
     if (st == TENON_OK)
         st = take_lengths(c, layer, rope, err);

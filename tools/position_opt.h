@@ -64,7 +64,8 @@ extern const char *const tenon_precision_words[];
         .name = "rope-scaling", .kind = TENON_OPT_TEXT,                                            \
         .field = TENON_POSITION_FIELD(type, scaling), .value = "JSON",                             \
         .help = "how frequencies are stretched, instead of the model's: an object as in a config," \
-                " {\"rope_type\": \"yarn\", \"factor\": 4}"                                        \
+                " {\"rope_type\": \"yarn\", \"factor\": 4}, or null for not at all; the base and " \
+                "other values that it does not name stay the model's"                              \
     }
 
 /* What the options override, and what that points into. Not to be moved; release it after use. */

@@ -1,6 +1,7 @@
 /* Configs that are long, wide or odd: what is found in them stays right, and what it costs follows
  * the file. Values follow by hand. */
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,7 @@ static enum tenon_status resolve_given(const char *json)
 
 START_TEST(a_given_scaling_is_an_object)
 {
-    static const char *const others[] = {"[]", "[1]", "5", "null", "\"yarn\"", "true"};
+    static const char *const others[] = {"[]", "[1]", "5", "\"yarn\"", "true"};
 
     ck_ok(resolve("{\"model_type\":\"llama\"," WIDTHS "}"), err);
     ck_assert_int_eq(resolve_given(others[_i]), TENON_ERR_MISUSE);
@@ -85,6 +86,87 @@ START_TEST(an_empty_object_stretches_nothing)
           err);
     ck_ok(resolve_given("{}"), err);
     ck_assert_int_eq(positions->ropes[0].rope.scaling, TENON_ROPE_DEFAULT);
+}
+END_TEST
+
+/* What a caller states about stretching leaves the rest as the model has it: expected by hand. */
+#define LLAMA3                                                                                     \
+    "\"rope_parameters\":{\"rope_type\":\"llama3\",\"rope_theta\":500000,\"factor\":8,"            \
+    "\"low_freq_factor\":1,\"high_freq_factor\":4,\"original_max_position_embeddings\":64,"        \
+    "\"partial_rotary_factor\":0.25}"
+static const struct {
+    const char *given;
+    enum tenon_rope_scaling scaling;
+    double theta, factor, original, low_freq_factor; /* NaN: none */
+    uint32_t rotary_dim;
+} kept[] = {
+    {"{\"rope_type\":\"linear\",\"factor\":2}", TENON_ROPE_LINEAR, 5e5, 2, NAN, NAN, 32},
+    {"{\"type\":\"linear\",\"factor\":2,\"rope_theta\":77,\"partial_rotary_factor\":0.5}",
+     TENON_ROPE_LINEAR, 77, 2, NAN, NAN, 64},
+    {"{\"rope_type\":\"yarn\",\"factor\":2}", TENON_ROPE_YARN, 5e5, 2, 64, NAN, 32},
+    {"{\"rope_type\":\"yarn\",\"factor\":2,\"original_max_position_embeddings\":99}",
+     TENON_ROPE_YARN, 5e5, 2, 99, NAN, 32},
+    {"{\"rope_type\":\"llama3\",\"factor\":2}", TENON_ROPE_LLAMA3, 5e5, 2, 64, 1, 32},
+    {"{\"factor\":2,\"low_freq_factor\":3}", TENON_ROPE_LLAMA3, 5e5, 2, 64, 3, 32},
+    {"{\"rope_theta\":77}", TENON_ROPE_LLAMA3, 77, 8, 64, 1, 32},
+    {"null", TENON_ROPE_DEFAULT, 5e5, NAN, NAN, NAN, 32},
+    {"{}", TENON_ROPE_DEFAULT, 5e5, NAN, NAN, NAN, 32},
+};
+
+static void check_number(double is, double wanted)
+{
+    ck_assert_msg(is == wanted || (isnan(is) && isnan(wanted)), "%g, not %g", is, wanted);
+}
+
+START_TEST(what_a_given_scaling_leaves_out_stays)
+{
+    const struct tenon_rope *rope;
+
+    ck_ok(resolve("{\"model_type\":\"llama\"," WIDTHS "," LLAMA3 "}"), err);
+    ck_ok(resolve_given(kept[_i].given), err);
+    rope = &positions->ropes[0].rope;
+    ck_assert_int_eq(rope->scaling, kept[_i].scaling);
+    check_number(rope->theta, kept[_i].theta);
+    check_number(rope->factor, kept[_i].factor);
+    check_number(rope->original, kept[_i].original);
+    check_number(rope->low_freq_factor, kept[_i].low_freq_factor);
+    ck_assert_uint_eq(rope->rotary_dim, kept[_i].rotary_dim);
+}
+END_TEST
+
+START_TEST(streams_stay_beside_a_given_scaling)
+{
+    ck_ok(resolve("{\"model_type\":\"qwen2_vl\"," WIDTHS
+                  ",\"rope_parameters\":{\"rope_type\":\"default\",\"rope_theta\":1000000,"
+                  "\"mrope_section\":[16,24,24]}}"),
+          err);
+    ck_ok(resolve_given("{\"rope_type\":\"linear\",\"factor\":2}"), err);
+    ck_assert_uint_eq(positions->ropes[0].rope.n_sections, 3);
+    ck_assert_uint_eq(positions->ropes[0].rope.sections[1], 24);
+    ck_assert_int_eq(positions->ropes[0].rope.axes, TENON_AXES_CHUNKED);
+    ck_assert_double_eq(positions->ropes[0].rope.theta, 1e6);
+}
+END_TEST
+
+/* Gemma 3: what is stated for all layers is for the full ones; bases stay apart. */
+START_TEST(kinds_of_layers_keep_their_bases)
+{
+    const struct tenon_rope *sliding, *full;
+
+    ck_ok(resolve("{\"model_type\":\"gemma3_text\"," WIDTHS
+                  ",\"layer_types\":[\"sliding_attention\",\"full_attention\","
+                  "\"sliding_attention\",\"full_attention\"],\"rope_parameters\":{"
+                  "\"full_attention\":{\"rope_type\":\"default\",\"rope_theta\":2000000},"
+                  "\"sliding_attention\":{\"rope_type\":\"default\",\"rope_theta\":20000}}}"),
+          err);
+    ck_ok(resolve_given("{\"rope_type\":\"linear\",\"factor\":8}"), err);
+    sliding = &positions->ropes[positions->layer_rope[0]].rope;
+    full = &positions->ropes[positions->layer_rope[1]].rope;
+    ck_assert_double_eq(sliding->theta, 20000);
+    ck_assert_int_eq(sliding->scaling, TENON_ROPE_DEFAULT);
+    ck_assert_double_eq(full->theta, 2000000);
+    ck_assert_int_eq(full->scaling, TENON_ROPE_LINEAR);
+    ck_assert_double_eq(full->factor, 8);
 }
 END_TEST
 
@@ -257,8 +339,11 @@ int main(void)
     TCase *all = tcase_create("all");
 
     tcase_add_checked_fixture(all, set_up, tear_down);
-    tcase_add_loop_test(all, a_given_scaling_is_an_object, 0, 6);
+    tcase_add_loop_test(all, a_given_scaling_is_an_object, 0, 5);
     tcase_add_test(all, an_empty_object_stretches_nothing);
+    tcase_add_loop_test(all, what_a_given_scaling_leaves_out_stays, 0, N(kept));
+    tcase_add_test(all, streams_stay_beside_a_given_scaling);
+    tcase_add_test(all, kinds_of_layers_keep_their_bases);
     tcase_add_loop_test(all, layers_that_nearly_agree_stay_apart, 0, N(nearly_alike));
     tcase_add_test(all, many_layers_of_a_long_config_are_quick);
     tcase_add_loop_test(all, members_are_found_however_many_there_are, 12, 40);

@@ -21,8 +21,11 @@ struct tenon_position_overrides {
     int64_t rotary_dim; /* negative: as the model says */
     int64_t heads;      /* negative: as the model says; gives the width of a head, too */
     int pairing;        /* enum tenon_rope_pairing, or -1 */
-    const struct tenon_setting *rope_scaling; /* an object as in a config; NULL: the model's own */
-    bool rotary;                              /* rotary positions, whatever the model has */
+    /* An object as in a config; an empty one, or null (kind NONE), for no stretching; NULL: the
+     * model's own. A base, a share of the head, streams and the original length that it does not
+     * name stay the model's; so does the rest where it names the model's type, or none. */
+    const struct tenon_setting *rope_scaling;
+    bool rotary;        /* rotary positions, whatever the model has */
     const char *origin; /* what errors call these values, "options"; NULL: "overrides" */
 };
 
