@@ -157,9 +157,7 @@ static enum tenon_status check_options(const struct tenon_tool *tool, const stru
     const struct options *o = tool->options;
     enum tenon_status st = TENON_OK;
 
-    if (o->tables == NULL)
-        st = tenon_tool_refuse(tool, "force", "no file is written", err);
-    if (st == TENON_OK && o->max_bias <= 0 && tenon_tool_given(tool, "max-bias"))
+    if (o->max_bias <= 0 && tenon_tool_given(tool, "max-bias"))
         st = tenon_report_fail(err, TENON_ERR_MISUSE,
                                "--max-bias: a largest exponent of 0, more is due");
     if (st == TENON_OK && (size_t)bias->kind < sizeof(rules) / sizeof(rules[0]) &&

@@ -179,6 +179,8 @@ static enum tenon_status write_file(const struct options *o, const struct tenon_
 
 #define ROTATION "length theta rotary-dim heads rope-layout rope-scaling"
 
+static const char as_they_are[] = "--stage token gives rows as they are";
+
 /* What can be told from the command line alone. */
 static enum tenon_status check_options(const struct tenon_tool *tool, struct tenon_error *err)
 {
@@ -193,13 +195,11 @@ static enum tenon_status check_options(const struct tenon_tool *tool, struct ten
         {!picture, "image-token", "it goes with --pixels or --image"},
         {alone, "side type-ids pos sinusoidal-layout start positions image-token " ROTATION,
          "a picture alone has no token ids"},
-        {o->stage == TENON_STAGE_TOKEN, "type-ids pos sinusoidal-layout precision " ROTATION,
-         "--stage token gives rows as they are"},
-        {o->stage != TENON_STAGE_QK, "layer", "it goes with --stage qk"},
+        {o->stage == TENON_STAGE_TOKEN && o->pos != TENON_INPUT_NONE, "pos", as_they_are},
+        {o->stage == TENON_STAGE_TOKEN, "sinusoidal-layout " ROTATION, as_they_are},
         {!rotates, ROTATION, "nothing is rotated without --stage qk or --pos rope"},
         {o->places.n > 0, "start", "--positions says where all tokens are"},
         {o->output == NULL, "dtype", "no file is written, name one with -o"},
-        {o->output == NULL && o->plot == NULL, "force", "no file is written"},
     };
     enum tenon_status st = TENON_OK;
 
@@ -331,6 +331,15 @@ static enum tenon_status place_picture(struct embed_run *r, struct tenon_error *
     return st;
 }
 
+static bool is_all_zero(const struct tenon_ids *types)
+{
+    size_t i = 0;
+
+    while (i < types->n && types->ids[i] == 0)
+        i++;
+    return i == types->n;
+}
+
 static enum tenon_status begin_stage(struct embed_run *r, struct tenon_error *err)
 {
     const struct options *o = r->o;
@@ -352,6 +361,8 @@ static enum tenon_status begin_stage(struct embed_run *r, struct tenon_error *er
     st = tenon_input_matrix(r->model, input.side, &r->stage.embed, err);
     if (st == TENON_OK)
         st = read_tokens(r, &tokens, err);
+    if (st == TENON_OK && o->stage == TENON_STAGE_TOKEN && !is_all_zero(&r->types))
+        st = tenon_tool_refuse(r->tool, "type-ids", as_they_are, err);
     if (st == TENON_OK && r->picture.rows != NULL)
         st = place_picture(r, err);
     input.length = o->positions.length > 0 ? (double)o->positions.length : count_longest(r);

@@ -200,7 +200,7 @@ static enum tenon_status check_options(const struct tenon_tool *tool, struct ten
     else if (tool->n_operands > 1)
         st =
             tenon_report_fail(err, TENON_ERR_MISUSE, "--raw KEY names the one key that is printed");
-    return st == TENON_OK ? tenon_tool_refuse(tool, "full", "--raw leaves nothing out", err) : st;
+    return st;
 }
 
 static int run(struct tenon_tool *tool)

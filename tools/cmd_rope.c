@@ -72,8 +72,6 @@ static enum tenon_status check_options(const struct tenon_tool *tool, struct ten
         st = tenon_tool_refuse(tool, "layer heads", "it is about a model, and none is given", err);
     if (st == TENON_OK && o->tables == NULL)
         st = tenon_tool_refuse(tool, "dtype", "it goes with --tables", err);
-    if (st == TENON_OK && o->tables == NULL && o->plot == NULL)
-        st = tenon_tool_refuse(tool, "force", "no file is written", err);
     return st == TENON_OK ? tenon_position_options_check(tool, &o->positions, err) : st;
 }
 

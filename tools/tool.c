@@ -152,6 +152,29 @@ static uint64_t find_bit(const struct tenon_command *command, const char *name, 
     return 0;
 }
 
+/* Whether the option was given, and with another value than it has anyway. */
+static bool is_meant(const struct tenon_tool *tool, const char *name, size_t len)
+{
+    static const size_t bytes[] = {[TENON_OPT_NUMBER] = sizeof(uint64_t),
+                                   [TENON_OPT_REAL] = sizeof(double),
+                                   [TENON_OPT_CHOICE] = sizeof(unsigned)}; /* of the field */
+    static const unsigned char zeros[sizeof(uint64_t)];
+    const struct tenon_command *c = tool->command;
+    const uint64_t bit = find_bit(c, name, len);
+
+    for (size_t i = 0; (tool->given & bit) != 0 && i < c->n_options; i++) {
+        const struct tenon_opt *opt = &c->options[i];
+        const size_t n =
+            (size_t)opt->kind < sizeof(bytes) / sizeof(bytes[0]) ? bytes[opt->kind] : 0;
+        const void *usual =
+            c->defaults != NULL ? (const char *)c->defaults + opt->field : (const char *)zeros;
+
+        if (bit == UINT64_C(1) << i)
+            return n == 0 || memcmp((const char *)tool->options + opt->field, usual, n) != 0;
+    }
+    return false;
+}
+
 bool tenon_tool_given(const struct tenon_tool *tool, const char *name)
 {
     return (tool->given & find_bit(tool->command, name, strlen(name))) != 0;
@@ -162,7 +185,7 @@ enum tenon_status tenon_tool_refuse(const struct tenon_tool *tool, const char *n
 {
     for (size_t len; *names != '\0'; names += len + (names[len] == ' ')) {
         len = strcspn(names, " ");
-        if ((tool->given & find_bit(tool->command, names, len)) == 0)
+        if (!is_meant(tool, names, len))
             continue;
         tenon_report_fail(err, TENON_ERR_MISUSE, "--%.*s changes nothing here: %s", (int)len, names,
                           why);

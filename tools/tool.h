@@ -106,7 +106,7 @@ int tenon_tool_fail(struct tenon_tool *tool, const struct tenon_error *err);
 bool tenon_tool_given(const struct tenon_tool *tool, const char *name);
 
 /* An option must not be left without effect: fails with MISUSE when one of `names` (separated by
- * blanks) was given, and says `why` it would change nothing. */
+ * blanks) was given with another value than its default, and says `why` it would change nothing. */
 TENON_MUST_USE enum tenon_status tenon_tool_refuse(const struct tenon_tool *tool, const char *names,
                                                    const char *why, struct tenon_error *err);
 
