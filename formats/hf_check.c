@@ -5,6 +5,7 @@
 
 #include "fail.h"
 #include "tenon/arch.h"
+#include "tenon/settings.h"
 
 static const char row_count[] = "its number of rows";
 
@@ -148,12 +149,29 @@ static void check_ends(struct check *c)
         c->status = TENON_ERR_NO_MEMORY;
 }
 
+/* How many layers are to be stored, and what says so; unknown where nothing does. */
+static int64_t stored_layers(const struct check *c, const char **what)
+{
+    const struct tenon_arch *arch = tenon_model_arch(c->model);
+    struct tenon_setting setting;
+    int64_t groups = TENON_UNKNOWN;
+
+    *what = "layers";
+    if (arch == NULL || arch->layer_groups == NULL)
+        return c->h->layers;
+    *what = arch->layer_groups;
+    if (tenon_model_setting(c->model, arch->layer_groups, &setting))
+        (void)tenon_setting_int(&setting, &groups);
+    return groups;
+}
+
 /* Layers beyond those of the config are extra heads of some families; missing ones are not. */
 static void check_layers(struct check *c)
 {
-    int64_t last = -1;
+    const char *what;
+    int64_t last = -1, wanted = stored_layers(c, &what);
 
-    if (c->h->layers == TENON_UNKNOWN || has_flag(c, TENON_ARCH_ENCODER_DECODER))
+    if (wanted == TENON_UNKNOWN || has_flag(c, TENON_ARCH_ENCODER_DECODER))
         return;
     for (size_t i = 0; i < tenon_model_n_tensors(c->model); i++) {
         const struct tenon_tensor *t = tenon_model_tensor(c->model, i);
@@ -161,11 +179,11 @@ static void check_layers(struct check *c)
         if (t->part == TENON_PART_MAIN && t->layer > last)
             last = t->layer;
     }
-    if (last < 0 || last + 1 >= c->h->layers)
+    if (last < 0 || last + 1 >= wanted)
         return;
     if (tenon_model_find_fault(c->model, "layers_missing", TENON_NO_INDEX, TENON_NO_OFFSET, NULL, 0,
-                               "the config says %lld layers, the tensors end with layer %lld",
-                               (long long)c->h->layers, (long long)last) != TENON_OK)
+                               "the config says %lld %s, the tensors end with layer %lld",
+                               (long long)wanted, what, (long long)last) != TENON_OK)
         c->status = TENON_ERR_NO_MEMORY;
 }
 

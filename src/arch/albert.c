@@ -48,6 +48,7 @@ const struct tenon_arch tenon_arch_albert = {
     .embd_norm = TENON_NORM_LAYER,
     .norm = TENON_NORM_LAYER,
     .norm_eps = 1e-12,
+    .layer_groups = "num_hidden_groups",
     .flags =
         TENON_ARCH_FACTORISED | TENON_ARCH_ENCODER | TENON_ARCH_HEAD_BIAS | TENON_ARCH_POST_NORM,
     .rules = &rules,

@@ -136,6 +136,24 @@ START_TEST(a_disagreement_is_named)
 }
 END_TEST
 
+#define ALBERT "{\"architectures\":[\"AlbertModel\"],\"model_type\":\"albert\","
+
+START_TEST(layers_that_share_tensors_are_counted_by_groups)
+{
+    static const struct matrix m[] = {
+        {"embeddings.word_embeddings.weight", 10, 8},
+        {"encoder.albert_layer_groups.0.albert_layers.0.ffn.weight", 8, 8}};
+
+    write_matrices(m, 2);
+    open_folder(ALBERT "\"num_hidden_layers\":12,\"num_hidden_groups\":1}");
+    ck_assert_uint_eq(tenon_model_n_findings(model), 0);
+    open_folder(ALBERT "\"num_hidden_layers\":12}");
+    ck_assert_uint_eq(tenon_model_n_findings(model), 0);
+    open_folder(ALBERT "\"num_hidden_layers\":12,\"num_hidden_groups\":2}");
+    ck_assert(has_finding(model, "layers_missing", ""));
+}
+END_TEST
+
 START_TEST(flags_of_two_levels_that_differ_are_a_conflict)
 {
     write_model();
@@ -275,6 +293,7 @@ int main(void)
     tcase_add_test(tc, parts_that_agree_draw_no_finding);
     tcase_add_test(tc, a_token_without_a_row_is_an_error);
     tcase_add_loop_test(tc, a_disagreement_is_named, 0, COUNT(cases));
+    tcase_add_test(tc, layers_that_share_tensors_are_counted_by_groups);
     tcase_add_test(tc, flags_of_two_levels_that_differ_are_a_conflict);
     tcase_add_test(tc, an_explicit_head_dim_goes_before_the_quotient);
     tcase_add_test(tc, empty_placeholders_are_counted);

@@ -200,6 +200,8 @@ struct tenon_arch {
     double norm_eps;           /* class default */
     enum tenon_norm_kind qk_norm;
     enum tenon_qkv_layout qkv;
+    const char *layer_groups;                  /* config key of how many layers are stored, where
+                                                * several share one's tensors (ALBERT); NULL: all */
     unsigned flags;                            /* enum tenon_arch_flags */
     const struct tenon_arch_rules *rules;      /* private: the name patterns */
     const struct tenon_arch_variant *variants; /* NULL: none */
