@@ -297,7 +297,21 @@ static size_t prefix_length(const struct tenon_arch_rules *rules, const struct f
     return longest;
 }
 
-/* Looks a folded name up without its base prefix, then as it is. */
+/* Looks a folded name up below the module that the whole checkpoint may be. */
+static bool find_within(const struct tenon_arch_rules *rules, const struct folded *f,
+                        struct tenon_name_match *out)
+{
+    char text[TENON_PATTERN_LENGTH + sizeof f->text];
+    size_t n = rules->within != NULL ? strlen(rules->within) : 0;
+
+    if (n == 0 || n > TENON_PATTERN_LENGTH)
+        return false;
+    memcpy(text, rules->within, n);
+    memcpy(text + n, f->text, f->len);
+    return find_in_sets(rules, text, n + f->len, out);
+}
+
+/* Looks a folded name up without its base prefix, as it is, and below its module. */
 static bool find_folded(const struct tenon_arch_rules *rules, const struct folded *f,
                         struct tenon_name_match *out)
 {
@@ -305,7 +319,7 @@ static bool find_folded(const struct tenon_arch_rules *rules, const struct folde
 
     if (n > 0 && find_in_sets(rules, f->text + n, f->len - n, out))
         return true;
-    return find_in_sets(rules, f->text, f->len, out);
+    return find_in_sets(rules, f->text, f->len, out) || find_within(rules, f, out);
 }
 
 struct tenon_name_match tenon_arch_match(const struct tenon_arch *arch, const char *name,

@@ -64,6 +64,10 @@ struct tenon_arch_rules {
      * is taken off. Ends with NULL. */
     const char *prefixes[TENON_MAX_PREFIXES + 1];
     const struct tenon_name_set *sets[TENON_MAX_NAME_SETS + 1]; /* ends with NULL */
+    /* The module of the sets' names that such a checkpoint may consist of, with its dot: a name
+     * that is none of theirs is looked up below it, too ("vision_model." of towers stored alone).
+     * NULL: none. */
+    const char *within;
     /* Full tensor names (base prefix optional) that only together tell this family from all
      * others; "!" before one that must be absent. None: the family cannot be guessed. */
     const char *marks[TENON_MAX_MARKS + 1];

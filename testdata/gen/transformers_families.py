@@ -397,3 +397,10 @@ for name, class_name in (("clip", "CLIPModel"), ("siglip", "SiglipModel")):
         tower="vision_model", image=(20, 16), qk=None, extra={"interpolate_pos_encoding": True})
     add(name + "_text", class_name, config, block="text_model.encoder.layers.0",
         tower="text_model")
+# Towers stored alone, without the name of their module.
+for name, family in (("clip", "CLIP"), ("siglip", "Siglip")):
+    add(name + "_vision_alone", family + "VisionModel",
+        {"model_type": name + "_vision_model", **tower}, block="encoder.layers.0", image=(12, 12),
+        qk=None)
+    add(name + "_text_alone", family + "TextModel", {"model_type": name + "_text_model", **words},
+        block="encoder.layers.0")

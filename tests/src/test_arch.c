@@ -309,6 +309,41 @@ START_TEST(vit_names_map_both_ways)
 }
 END_TEST
 
+/* The names that transformers 5.24 and 4 give the same tensors. */
+START_TEST(towers_stored_alone_may_leave_out_their_module)
+{
+    static const char *const names[][3] = {
+        {"clip_vision", "embeddings.class_embedding", "vision_model.embeddings.class_embedding"},
+        {"clip_vision", "embeddings.position_embedding.weight",
+         "vision_model.embeddings.position_embedding.weight"},
+        {"clip_vision", "encoder.layers.3.mlp.fc1.bias",
+         "vision_model.encoder.layers.3.mlp.fc1.bias"},
+        {"clip_vision", "pre_layrnorm.weight", "vision_model.pre_layrnorm.weight"},
+        {"clip_text", "embeddings.token_embedding.weight",
+         "text_model.embeddings.token_embedding.weight"},
+        {"clip_text", "encoder.layers.3.self_attn.out_proj.weight",
+         "text_model.encoder.layers.3.self_attn.out_proj.weight"},
+        {"clip_text", "final_layer_norm.bias", "text_model.final_layer_norm.bias"},
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct tenon_name_match alone = match(names[i][0], names[i][1]);
+        struct tenon_name_match whole = match(names[i][0], names[i][2]);
+
+        ck_assert_int_ne(alone.role, TENON_ROLE_NONE);
+        ck_assert_int_eq(alone.role, whole.role);
+        ck_assert_int_eq(alone.part, whole.part);
+        ck_assert_int_eq(alone.layer, whole.layer);
+        ck_assert_int_eq(alone.bias, whole.bias);
+    }
+    ck_assert_int_eq(match("clip_vision", "embeddings.position_embedding.weight").part,
+                     TENON_PART_VISION);
+    ck_assert_int_eq(match("clip_text", "embeddings.position_embedding.weight").part,
+                     TENON_PART_MAIN);
+    ck_assert_int_eq(match("clip", "embeddings.position_embedding.weight").role, TENON_ROLE_NONE);
+}
+END_TEST
+
 START_TEST(layers_and_experts_are_numbered)
 {
     struct tenon_name_match m =
@@ -497,6 +532,9 @@ START_TEST(families_are_guessed_from_names_that_only_they_have)
                            "model.layers.0.post_feedforward_layernorm.weight",
                            "model.layers.0.self_attn.q_norm.weight"),
                      "gemma3");
+    ck_assert_str_eq(GUESS("embeddings.class_embedding", "embeddings.patch_embedding.weight",
+                           "encoder.layers.0.layer_norm1.weight", "post_layernorm.weight"),
+                     "clip_vision");
 }
 END_TEST
 
@@ -580,6 +618,7 @@ int main(void)
     tcase_add_test(tests, neox_names_map_both_ways);
     tcase_add_test(tests, t5_names_map_both_ways);
     tcase_add_test(tests, vit_names_map_both_ways);
+    tcase_add_test(tests, towers_stored_alone_may_leave_out_their_module);
     tcase_add_test(tests, layers_and_experts_are_numbered);
     tcase_add_test(tests, wrappers_and_prefixes_do_not_hide_a_name);
     tcase_add_test(tests, what_is_not_quite_a_name_matches_nothing);
