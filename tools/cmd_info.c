@@ -22,7 +22,8 @@ struct share {
 /* Positions as architecture and file describe them together; NaN and negative are unknown. */
 struct position {
     const char *kind, *layout; /* NULL: unknown */
-    double theta;
+    double theta, other_theta; /* of the layers told of, of others that have another one */
+    size_t other_layers, layers;
     int64_t rotary_dim, max_positions;
     struct tenon_str scaling;
 };
@@ -119,6 +120,21 @@ static int64_t find_head_dim(const struct page *p)
     return h->head_dim;
 }
 
+/* How many layers turn by another base than the one that is told (Gemma 3). */
+static void find_other_theta(struct position *out, const struct tenon_positions *positions)
+{
+    out->layers = positions->n_layers;
+    for (size_t i = 0; i < positions->n_layers; i++) {
+        const struct tenon_rope_use *use = tenon_positions_rope(positions, i);
+
+        if (use == NULL || use->rope.theta == out->theta)
+            continue;
+        if (out->other_layers == 0)
+            out->other_theta = use->rope.theta;
+        out->other_layers += use->rope.theta == out->other_theta;
+    }
+}
+
 /* Where positions cannot be worked out, what the file says of them is shown as it is. */
 static void find_position(struct page *p)
 {
@@ -148,6 +164,7 @@ static void find_position(struct page *p)
         p->position.rotary_dim = rope->rotary_dim;
         if (rope->scaling != TENON_ROPE_DEFAULT)
             p->position.scaling = (struct tenon_str){word, strlen(word)};
+        find_other_theta(&p->position, positions);
     }
     tenon_positions_free(positions);
 }
@@ -478,6 +495,10 @@ static void write_position(struct tenon_tool *tool, const struct page *p)
         tenon_out_printf(out, ", %s", pos->layout);
     if (!isnan(pos->theta))
         tenon_out_printf(out, ", theta %s", tenon_out_number(number, pos->theta, false));
+    if (pos->other_layers > 0)
+        tenon_out_printf(out, " (%s in %zu of %zu layers)",
+                         tenon_out_number(number, pos->other_theta, false), pos->other_layers,
+                         pos->layers);
     if (pos->rotary_dim > 0)
         tenon_out_printf(out, ", %lld values of each head", (long long)pos->rotary_dim);
     if (pos->scaling.len > 0) {
