@@ -56,8 +56,7 @@ static enum tenon_status check_losses(const struct tenon_tool *tool, const struc
     return TENON_OK;
 }
 
-/* Everything that is lost, and the choices made, before the first byte. */
-static void say_beforehand(struct tenon_tool *tool, const struct tenon_plan *plan)
+static void say_losses(struct tenon_tool *tool, const struct tenon_plan *plan)
 {
     if (tool->common.json)
         return; /* the document holds them */
@@ -67,7 +66,13 @@ static void say_beforehand(struct tenon_tool *tool, const struct tenon_plan *pla
         tenon_tool_note(tool, "lost: %s%s%s", loss->subject, loss->subject[0] != '\0' ? ": " : "",
                         loss->text);
     }
-    for (size_t i = 0; i < tenon_plan_n_notes(plan); i++)
+}
+
+/* Everything that is lost, and the choices made. */
+static void say_plan(struct tenon_tool *tool, const struct tenon_plan *plan)
+{
+    say_losses(tool, plan);
+    for (size_t i = 0; !tool->common.json && i < tenon_plan_n_notes(plan); i++)
         tenon_tool_note(tool, "%s", tenon_plan_note(plan, i));
 }
 
@@ -121,20 +126,31 @@ static void write_result(struct tenon_tool *tool, const struct tenon_plan *plan,
 /* What a run tells meanwhile. */
 struct running {
     struct tenon_tool *tool;
+    const struct tenon_plan *plan;
+    bool said; /* the plan: once writing has begun, as a run that is refused made no choices */
     struct tenon_progress progress;
 };
+
+static void say_once(struct running *running)
+{
+    if (!running->said)
+        say_plan(running->tool, running->plan);
+    running->said = true;
+}
 
 static bool show_progress(uint64_t done, uint64_t total, void *user)
 {
     struct running *running = user;
 
+    say_once(running);
     return tenon_progress_show(done, total, &running->progress);
 }
 
 static void show_note(const char *text, void *user)
 {
-    const struct running *running = user;
+    struct running *running = user;
 
+    say_once(running);
     tenon_tool_note(running->tool, "%s", text);
 }
 
@@ -142,7 +158,7 @@ static enum tenon_status run(struct tenon_tool *tool, const struct tenon_plan *p
                              struct tenon_error *err)
 {
     struct tenon_run_options options;
-    struct running running = {.tool = tool};
+    struct running running = {.tool = tool, .plan = plan};
     enum tenon_status st;
 
     tenon_run_options_init(&options);
@@ -157,6 +173,8 @@ static enum tenon_status run(struct tenon_tool *tool, const struct tenon_plan *p
     tenon_progress_init(&running.progress, "writing", tool->common.quiet);
     st = tenon_plan_run(plan, &options, err);
     tenon_progress_end(&running.progress);
+    if (st == TENON_OK)
+        say_once(&running); /* nothing to report on the way */
     if (st != TENON_OK && is_streamed(tool) && err->sys_errno == EPIPE) {
         *err = (struct tenon_error){0}; /* nobody reads any more: that is an end, not an error */
         st = TENON_OK;
@@ -177,10 +195,13 @@ enum tenon_status tenon_write_plan(struct tenon_tool *tool, struct tenon_plan *p
             tenon_plan_print(tool, plan);
         return check_losses(tool, plan, err);
     }
-    if (st == TENON_OK)
-        say_beforehand(tool, plan);
-    if (st == TENON_OK)
+    if (st == TENON_OK) {
         st = check_losses(tool, plan, err);
+        if (st != TENON_OK)
+            say_losses(tool, plan); /* all of them, not only the first */
+    }
+    if (st == TENON_OK && needless)
+        say_plan(tool, plan);
     if (st == TENON_OK && !needless)
         st = run(tool, plan, err);
     if (st == TENON_OK)
