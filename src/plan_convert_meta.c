@@ -77,6 +77,35 @@ static struct tenon_str name_of_family(const struct tenon_model *model)
     return (struct tenon_str){names, strcspn(names, " ")};
 }
 
+/* Whether `name` is one of the words of `words`. */
+static bool is_word_of(const char *words, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (size_t n; *words != '\0'; words += n + (words[n] == ' ')) {
+        n = strcspn(words, " ");
+        if (n == len && memcmp(words, name, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A name that the options give to a model whose family has others. */
+static enum tenon_status check_family(const struct tenon_conversion *c, struct tenon_error *err)
+{
+    const struct tenon_str usual = name_of_family(c->model);
+
+    if (c->options->arch == NULL || c->options->other_arch || usual.len == 0 ||
+        is_word_of(tenon_model_arch(c->model)->gguf_names, c->options->arch))
+        return TENON_OK;
+    tenon_fail(err, TENON_ERR_MISUSE, TENON_NO_OFFSET,
+               "the model is of another architecture than --arch");
+    tenon_fail_subject(err, "key", arch_key, sizeof(arch_key) - 1);
+    tenon_fail_hint(err, "without --arch it is '%.*s'; --force writes the other all the same",
+                    (int)usual.len, usual.data);
+    return TENON_ERR_MISUSE;
+}
+
 /* Puts the pair at place `i` in front of the others. */
 static void move_to_front(struct tenon_meta_entry *metas, size_t i)
 {
@@ -106,6 +135,7 @@ static enum tenon_status settle_arch(struct tenon_conversion *c, struct tenon_er
     const char *wanted = c->options->arch;
     struct tenon_str name =
         wanted != NULL ? (struct tenon_str){wanted, strlen(wanted)} : name_of_family(c->model);
+    enum tenon_status st;
 
     if (known != NULL && wanted != NULL &&
         !(known->type == TENON_META_STRING && tenon_str_equal(known->value.as.str, wanted))) {
@@ -121,8 +151,10 @@ static enum tenon_status settle_arch(struct tenon_conversion *c, struct tenon_er
         return TENON_OK;
     if (name.len == 0)
         return fail_arch(err);
-    add_arch(c, name);
-    return TENON_OK;
+    st = check_family(c, err);
+    if (st == TENON_OK)
+        add_arch(c, name);
+    return st;
 }
 
 /* --- general.file_type --- */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "plan_out.h"
+#include "tenon/arch.h"
 #include "tenon/convert.h"
 #include "tool.h"
 
@@ -55,7 +56,7 @@ static const struct tenon_opt options[] = {
      .kind = TENON_OPT_TEXT,
      .field = offsetof(struct options, arch),
      .value = "NAME",
-     .help = "GGUF: general.architecture, where it cannot be told"},
+     .help = "GGUF: general.architecture, where it cannot be told; one of 'tenon archs'"},
     {.name = "names",
      .kind = TENON_OPT_CHOICE,
      .field = offsetof(struct options, names),
@@ -181,6 +182,19 @@ static enum tenon_status write_out(struct tenon_tool *tool, struct tenon_plan *p
     return report_losses(tool, plan, n, err);
 }
 
+/* What no loader of GGUF files knows is most likely a slip. */
+static enum tenon_status check_known(const struct tenon_tool *tool, const char *arch,
+                                     struct tenon_error *err)
+{
+    if (arch == NULL || tool->write.force || tenon_arch_find_gguf(arch, strlen(arch)) != NULL)
+        return TENON_OK;
+    tenon_report_fail(
+        err, TENON_ERR_MISUSE,
+        "option '--arch': '%.80s' is no architecture that GGUF files are known to have", arch);
+    tenon_report_hint(err, "'tenon archs' lists them; --force writes it all the same");
+    return TENON_ERR_MISUSE;
+}
+
 /* An architecture is written into GGUF files only. */
 static enum tenon_status check_arch(const struct tenon_tool *tool, const struct tenon_plan *plan,
                                     struct tenon_error *err)
@@ -209,6 +223,9 @@ static int run(struct tenon_tool *tool)
         st = tenon_write_target(tool, tool->operands[0], &target, &err);
     if (st == TENON_OK)
         st = parse_options(o, rules, &convert, &err);
+    if (st == TENON_OK)
+        st = check_known(tool, o->arch, &err);
+    convert.other_arch = tool->write.force;
     if (st == TENON_OK)
         st = tenon_tool_open(tool, 0, &model, &err);
     if (st == TENON_OK) {

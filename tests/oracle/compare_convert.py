@@ -243,7 +243,7 @@ def check_quantized(c, rng):
         stored = numpy.clip(values, -60000, 60000).astype(FLOATS[source])
         write_safetensors(c.path("a.safetensors"), {"a": stored})
         for target in QUANTIZED:
-            c.convert(c.path("a.safetensors"), c.path("b.gguf"), "--arch", "none", "--dtype", target)
+            c.convert(c.path("a.safetensors"), c.path("b.gguf"), "--arch", "none", "--force", "--dtype", target)
             theirs = gguf.quants.quantize(stored.astype(numpy.float32), Block[target])
             c.same_bits(f"{source} to {target}", read_gguf(c.path("b.gguf"))["a"].data, theirs)
 
@@ -308,7 +308,7 @@ def check_overflow(c, rng):
             for kind in (numpy.float32, numpy.float64):
                 values = large_values(rng, most).astype(kind)
                 write_safetensors(c.path("a.safetensors"), {"a": values})
-                options = ("--arch", "none", "--dtype", target)
+                options = ("--arch", "none", "--force", "--dtype", target)
                 said = c.convert(c.path("a.safetensors"), c.path("b.gguf"), *options,
                                  "--allow-overflow")
                 decoded = gguf.quants.dequantize(read_gguf(c.path("b.gguf"))["a"].data,

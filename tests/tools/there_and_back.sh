@@ -24,7 +24,7 @@ convert() {
     shift 2
     "$tenon" convert "$from" -o "$to" --drop-metadata --no-sync -q "$@" 2>said && return
     grep -q -e '--arch' said || return 1
-    "$tenon" convert "$from" -o "$to" --drop-metadata --no-sync -q --arch none "$@" 2>said
+    "$tenon" convert "$from" -o "$to" --drop-metadata --no-sync -q --arch none --force "$@" 2>said
 }
 
 # What may differ: the architecture that a GGUF file must name, keys about a set of files, and arrays

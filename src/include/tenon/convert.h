@@ -23,6 +23,7 @@ struct tenon_convert_options {
     uint64_t max_shard_bytes; /* of safetensors; 0: one file */
     const char *arch;         /* general.architecture of a GGUF file where the model does not tell;
                                * NULL: none */
+    bool other_arch;    /* `arch` may be none of the names that the model's family has in GGUF */
     bool drop_metadata; /* go on without what the target cannot hold of it, and without values that
                            a key has in later files of a set */
 };
@@ -37,10 +38,11 @@ TENON_API void tenon_convert_options_init(struct tenon_convert_options *options)
  * `model` is, and untouched on failure.
  *
  * Fails with MISUSE for options that contradict each other or change nothing (a rule that fits no
- * tensor), CANNOT_REPRESENT for tensors that the target cannot hold, NOT_FOUND where the
- * architecture must be known and is not, or NO_MEMORY. What would be lost of the metadata, as the
- * container has no form for it or files of a set contradict each other, is a loss of the plan.
- * Whether numbers overflow is not known before tenon_plan_scan. */
+ * tensor, another
+ * architecture than the model's), CANNOT_REPRESENT for tensors that the target cannot hold,
+ * NOT_FOUND where the architecture must be known and is not, or NO_MEMORY. What would be lost of
+ * the metadata, as the container has no form for it or files of a set contradict each other, is a
+ * loss of the plan. Whether numbers overflow is not known before tenon_plan_scan. */
 TENON_API TENON_MUST_USE enum tenon_status
 tenon_plan_convert(const struct tenon_model *model, const char *target,
                    const struct tenon_convert_options *options, struct tenon_plan **out_plan,
