@@ -1,9 +1,11 @@
 /* Changing metadata and names. */
 #include "tenon/edit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "fail.h"
+#include "meta_text.h"
 #include "meta_value.h"
 #include "plan_edit_names.h"
 #include "plan_like.h"
@@ -13,6 +15,7 @@
 
 static const char alignment_key[] = "general.alignment";
 static const char architecture_key[] = "general.architecture";
+static const char hex_word[] = "hex"; /* the type of strings that are not UTF-8, in texts */
 
 /* What a GGUF file has that does not say. */
 enum { DEFAULT_ALIGNMENT = 32, MOST_ALIGNMENT = 1 << 30 };
@@ -256,28 +259,6 @@ static enum tenon_status put_entry(struct edit *e, const struct tenon_meta_entry
     return st;
 }
 
-/* Where all is text, a type is part of the key: "KEY:TYPE" (meta_text.h). */
-static enum tenon_status join_type(struct edit *e, struct tenon_edit *edit, struct tenon_error *err)
-{
-    size_t room = 0;
-    char *key = NULL;
-
-    if (e->gguf || edit->type.len == 0)
-        return TENON_OK;
-    if (!tenon_str_equal(edit->type, "string")) {
-        if (tenon_size_add(&room, edit->name.len + 1, edit->type.len))
-            key = tenon_arena_alloc(&e->mirror.plan->arena, room + 1, 1);
-        if (key == NULL)
-            return tenon_fail_memory(err);
-        memcpy(key, edit->name.data, edit->name.len);
-        key[edit->name.len] = ':';
-        memcpy(key + edit->name.len + 1, edit->type.data, edit->type.len);
-        edit->name = (struct tenon_str){key, room};
-    }
-    edit->type.len = 0;
-    return TENON_OK;
-}
-
 static enum tenon_status set_entry(struct edit *e, const struct tenon_edit *edit,
                                    struct tenon_error *err)
 {
@@ -300,29 +281,141 @@ static enum tenon_status set_entry(struct edit *e, const struct tenon_edit *edit
     return st;
 }
 
+/* --- typed keys where all is text: "KEY:TYPE" (meta_text.h) --- */
+
+/* Room for ":array<string>" and its terminator. */
+enum { TYPE_END_BYTES = 32 };
+
+/* The pair KEY:TYPE, of whatever type, into `*out`; NULL when there is none. NO_MEMORY only. */
+static enum tenon_status find_typed(const struct edit *e, struct tenon_str key,
+                                    const struct tenon_meta_entry **out, struct tenon_error *err)
+{
+    char *name = NULL;
+    size_t room;
+
+    *out = NULL;
+    if (tenon_size_add(&room, key.len, TYPE_END_BYTES))
+        name = tenon_mem_alloc(room, 1);
+    if (name == NULL)
+        return tenon_fail_memory(err);
+    if (key.len != 0)
+        memcpy(name, key.data, key.len);
+    for (unsigned i = 0; *out == NULL && i <= TENON_META_F64 + 1; i++) {
+        bool is_hex = i > TENON_META_F64;
+        const char *word = is_hex ? hex_word : tenon_meta_type_name((enum tenon_meta_type)i);
+        int n;
+
+        if (i == TENON_META_ARRAY)
+            continue;
+        n = snprintf(name + key.len, TYPE_END_BYTES, ":%s", word);
+        *out = find_entry(e, (struct tenon_str){name, key.len + (size_t)n});
+        if (*out != NULL)
+            break;
+        n = snprintf(name + key.len, TYPE_END_BYTES, ":array<%s>", word);
+        *out = find_entry(e, (struct tenon_str){name, key.len + (size_t)n});
+    }
+    tenon_mem_free(name);
+    return TENON_OK;
+}
+
+/* The type at the end of the key of such a pair; texts of other bytes than UTF-8 are strings. */
+static void read_type(const struct tenon_meta_entry *typed, size_t key_len,
+                      struct tenon_meta_entry *out)
+{
+    struct tenon_str word = {typed->key.data + key_len + 1, typed->key.len - key_len - 1};
+
+    if (tenon_meta_type_parse(word, &out->type, &out->item))
+        return;
+    out->item = TENON_META_STRING;
+    out->type = tenon_str_equal(word, hex_word) ? TENON_META_STRING : TENON_META_ARRAY;
+}
+
+/* Puts `text` where the pair `place` stands, in every file that has it, though the key differ. */
+static enum tenon_status replace_entry(struct edit *e, struct tenon_str place,
+                                       const struct tenon_meta_entry *text, struct tenon_error *err)
+{
+    e->changed = true;
+    for (size_t f = 0; f < e->mirror.n_files; f++) {
+        const struct tenon_mirror_file *file = &e->mirror.files[f];
+        struct tenon_meta_entry *old = find_in(e, f, place);
+        uint32_t i;
+
+        if (old == NULL)
+            continue;
+        i = (uint32_t)(old - file->metas);
+        tenon_names_remove(&e->keys[f].index, i, file, key_of);
+        *old = *text;
+        if (tenon_names_add(&e->keys[f].index, i, file, key_of) == TENON_NO_INDEX)
+            return tenon_fail_memory(err);
+    }
+    return TENON_OK;
+}
+
+/* Sets a value that has a type, as the pair of texts that stands for it. `old`, which may be NULL,
+ * is the pair of the same key, whatever its type is. */
+static enum tenon_status set_typed(struct edit *e, const struct tenon_edit *edit,
+                                   const struct tenon_meta_entry *old, struct tenon_error *err)
+{
+    struct tenon_arena *arena = &e->mirror.plan->arena;
+    struct tenon_meta_entry typed = {.key = edit->name}, text = {0};
+    enum tenon_status st = check_key(e, edit->name, err);
+
+    if (st == TENON_OK && edit->type.len != 0)
+        st = choose_type(e, edit, NULL, &typed, err);
+    else if (st == TENON_OK)
+        read_type(old, edit->name.len, &typed);
+    if (st == TENON_OK)
+        st = tenon_meta_value_parse(arena, edit->value, &typed, err);
+    if (st == TENON_OK)
+        st = tenon_meta_to_text(arena, &typed, &text, err);
+    if (st == TENON_ERR_NO_MEMORY)
+        st = tenon_fail_memory(err);
+    if (st == TENON_OK)
+        return old == NULL || find_entry(e, text.key) != NULL
+                   ? put_entry(e, &text, old == NULL, err)
+                   : replace_entry(e, old->key, &text, err);
+    tenon_fail_subject(err, "key", edit->name.data, edit->name.len);
+    return st;
+}
+
 static enum tenon_status set_key(struct edit *e, const struct tenon_edit *edit,
                                  struct tenon_error *err)
 {
-    struct tenon_edit joined = *edit;
-    enum tenon_status st = join_type(e, &joined, err);
+    const struct tenon_meta_entry *same_key = find_entry(e, edit->name), *typed = NULL;
+    struct tenon_edit plain = *edit;
+    bool is_text = edit->type.len == 0 || tenon_str_equal(edit->type, "string");
+    enum tenon_status st = e->gguf ? TENON_OK : find_typed(e, edit->name, &typed, err);
 
-    return st == TENON_OK ? set_entry(e, &joined, err) : st;
+    if (st != TENON_OK)
+        return st;
+    if (e->gguf)
+        return set_entry(e, edit, err);
+    if (is_text && (typed == NULL || (edit->type.len == 0 && same_key != NULL))) {
+        plain.type.len = 0;
+        return set_entry(e, &plain, err);
+    }
+    return set_typed(e, edit, typed != NULL ? typed : same_key, err);
 }
 
 static enum tenon_status unset_key(struct edit *e, const struct tenon_edit *edit,
                                    struct tenon_error *err)
 {
+    const struct tenon_meta_entry *found = find_entry(e, edit->name);
     enum tenon_status st = check_key(e, edit->name, err);
+    struct tenon_str key;
 
+    if (st == TENON_OK && found == NULL && !e->gguf)
+        st = find_typed(e, edit->name, &found, err);
     if (st != TENON_OK)
         return st;
-    if (find_entry(e, edit->name) == NULL) {
+    if (found == NULL) {
         fail_about(TENON_ERR_NOT_FOUND, "key", edit->name, "no such key", err);
         tenon_fail_hint(err, "'tenon meta' lists the keys of a model");
         return TENON_ERR_NOT_FOUND;
     }
+    key = found->key;
     for (size_t f = 0; st == TENON_OK && f < e->mirror.n_files; f++) {
-        const struct tenon_meta_entry *entry = find_in(e, f, edit->name);
+        const struct tenon_meta_entry *entry = find_in(e, f, key);
 
         if (entry != NULL)
             st = remove_in(e, f, entry, err);

@@ -181,8 +181,11 @@ const struct tenon_command tenon_command_edit = {
         "Changes metadata and the names of tensors, and nothing else: what no option names stays "
         "as it is, byte for byte, types and order included. All options can be repeated; tensors "
         "are dropped first, then renamed, then keys are taken away, then set.\n"
-        "In safetensors files metadata is the text of __metadata__; the config of a folder is not "
-        "touched. A change that finds nothing to change is an error. A new general.alignment moves "
+        "In safetensors files metadata is the text of __metadata__. What came from GGUF has its "
+        "type at the end of the key there (llama.block_count:u32): --set and --unset find it under "
+        "the name without type, and a value must be one of that type. The config of a folder is "
+        "not touched. A change that finds nothing to change is an error. A new general.alignment "
+        "moves "
         "all payloads.",
     .writes = true,
     .options = options,

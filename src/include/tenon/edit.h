@@ -30,7 +30,8 @@ struct tenon_edit_options {
 
 /* Plans to write `model`, changed, to `target`, which is as for tenon_plan_tie. Everything that no
  * edit names stays as it is, byte for byte: types and order of keys, arrays, payloads. Safetensors
- * files know only texts: there "KEY:TYPE" is the key, as `tenon convert` writes what has a type.
+ * files know only texts: there KEY also means "KEY:TYPE", as `tenon convert` writes what has a
+ * type, where there is no KEY; the value must be one of that type, and another type replaces it.
  *
  * Values of numbers and booleans are written as usual ("4096", "0x1000", "-1", "1e-5", "nan",
  * "true"); those of arrays as JSON, or with the brackets left away ("1,2,3"; text that holds a
