@@ -168,6 +168,19 @@ static enum tenon_status check_options(const struct tenon_tool *tool, const stru
     return st;
 }
 
+/* Values that do not go together are wrong usage where options state some of them. */
+static enum tenon_status check_values(const struct tenon_tool *tool, const struct tenon_bias *bias,
+                                      struct tenon_error *err)
+{
+    enum tenon_status st = tenon_bias_check(bias, err);
+
+    if (st == TENON_ERR_MISMATCH &&
+        (tool->n_operands == 0 || tenon_tool_given(tool, "kind") ||
+         tenon_tool_given(tool, "buckets") || tenon_tool_given(tool, "max-distance")))
+        st = err->status = TENON_ERR_MISUSE;
+    return st;
+}
+
 static enum tenon_status save_tables(const struct options *o, const struct tenon_bias *bias,
                                      struct tenon_error *err)
 {
@@ -201,7 +214,7 @@ static int run(struct tenon_tool *tool)
     if (st == TENON_OK)
         st = check_options(tool, &bias, &err);
     if (st == TENON_OK)
-        st = tenon_bias_check(&bias, &err);
+        st = check_values(tool, &bias, &err);
     if (st == TENON_OK && o->tables != NULL)
         st = save_tables(o, &bias, &err);
     if (st == TENON_OK && tool->common.json)
