@@ -73,6 +73,14 @@ bool tenon_resolve_int(const struct tenon_model *model, const char *keys, int64_
     return false;
 }
 
+/* Whether the caller's object has that member: others stay the model's. */
+static bool is_stated(const struct resolving *r, const char *key)
+{
+    struct tenon_setting s;
+
+    return r->over->rope_scaling != NULL && tenon_setting_member(r->over->rope_scaling, key, &s);
+}
+
 /* Whether what is said about `key` follows from what the caller states instead of the model. */
 static bool is_given(const struct resolving *r, const char *key)
 {
@@ -86,11 +94,12 @@ static bool is_given(const struct resolving *r, const char *key)
         {"factor", scaling},
         {"head_dim", heads},
         {"long_factor", scaling || width},
-        {"mrope_section", scaling || width},
+        {"mrope_section", width || is_stated(r, key)},
+        {"partial_rotary_factor", is_stated(r, key)},
         {"rope.dimension_count", width},
         {"rope.dimension_sections", width},
         {"rope_scaling", scaling},
-        {"rope_theta", !isnan(r->over->theta)},
+        {"rope_theta", !isnan(r->over->theta) || is_stated(r, key)},
         {"rope_type", scaling},
         {"rotary_dim", width || heads},
         {"short_factor", scaling || width},
@@ -498,7 +507,9 @@ enum tenon_status tenon_positions_resolve(const struct tenon_model *model,
     r.over = overrides != NULL ? overrides : &none;
     r.p = &owned->p;
     r.arena = &owned->arena;
-    r.config = tenon_resolve_is_gguf(model) ? "metadata" : "config.json";
+    r.config = tenon_resolve_is_gguf(model) || strcmp(tenon_model_format(model), "gguf") == 0
+                   ? "metadata"
+                   : "config.json";
     st = resolve(&r, err);
     if (st != TENON_OK) {
         tenon_positions_free(&owned->p);

@@ -368,6 +368,8 @@ static enum tenon_status begin_stage(struct embed_run *r, struct tenon_error *er
     input.length = o->positions.length > 0 ? (double)o->positions.length : count_longest(r);
     if (st == TENON_OK)
         st = tenon_stage_begin(&r->stage, r->model, &input, err);
+    if (st != TENON_OK)
+        tenon_position_options_blame(&o->positions, err);
     if (st == TENON_OK)
         st = check_use(r->tool, r->stage.input, err);
     if (st == TENON_OK)
@@ -498,6 +500,7 @@ static void say_choices(struct embed_run *r)
     const struct tenon_input *input = r->stage.input;
     const struct tenon_positions *positions;
     const struct tenon_rope_use *use;
+    double length;
     size_t beyond;
 
     if (input == NULL)
@@ -510,11 +513,10 @@ static void say_choices(struct embed_run *r)
     use = tenon_positions_rope(positions, 0);
     if (use == NULL || (r->o->stage != TENON_STAGE_QK && r->o->pos != TENON_INPUT_ROPE))
         return;
+    length = r->o->positions.length > 0 ? (double)r->o->positions.length : count_longest(r);
     if (use->rope.scaling == TENON_ROPE_LONGROPE || use->rope.scaling == TENON_ROPE_DYNAMIC)
-        tenon_tool_note(r->tool, "%s scaling for sequences of %.0f positions; see --length",
-                        tenon_rope_scaling_name(use->rope.scaling),
-                        r->o->positions.length > 0 ? (double)r->o->positions.length
-                                                   : count_longest(r));
+        tenon_tool_note(r->tool, "%s scaling for sequences of %.0f position%s; see --length",
+                        tenon_rope_scaling_name(use->rope.scaling), length, length == 1 ? "" : "s");
 }
 
 static int run(struct tenon_tool *tool)

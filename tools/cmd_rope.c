@@ -43,7 +43,7 @@ static const struct tenon_opt options[] = {
      .value = "FILE",
      .flags = TENON_OPT_FILE,
      .help = "write cos and sin, [--length, pairs] each, as fused kernels take them: .safetensors, "
-             ".npz, or .npy with cos before sin"},
+             ".npz, or .npy with cos before sin; --length is then the model's context by default"},
     {.name = "dtype",
      .kind = TENON_OPT_CHOICE,
      .field = FIELD(dtype),
@@ -119,13 +119,19 @@ static enum tenon_status resolve(struct rope_run *r, struct tenon_error *err)
         r->given.overrides.rotary = true;
     if (st == TENON_OK)
         st = tenon_positions_resolve(r->model, &r->given.overrides, &r->positions, err);
+    if (st != TENON_OK)
+        tenon_position_options_blame(&r->o->positions, err);
     if (st != TENON_OK && r->tool->n_operands == 0)
         blame_options(err);
     if (st != TENON_OK)
         return st;
     if (r->positions->n_ropes == 0) {
-        tenon_report_fail(err, TENON_ERR_UNSUPPORTED_FEATURE, "has no rotary embedding, but %s",
-                          tenon_position_name(r->positions->kind));
+        if (r->positions->kind == TENON_POSITION_NONE)
+            tenon_report_fail(err, TENON_ERR_UNSUPPORTED_FEATURE, "has no rotary positions");
+        else
+            tenon_report_fail(err, TENON_ERR_UNSUPPORTED_FEATURE,
+                              "its positions are %s, not rotary",
+                              tenon_position_name(r->positions->kind));
         tenon_report_path(err, tenon_model_path(r->model));
         return TENON_ERR_UNSUPPORTED_FEATURE;
     }
@@ -244,9 +250,10 @@ static void note_others(const struct rope_run *r)
                         r->positions->n_layers);
     if (none > 0)
         tenon_tool_note(r->tool, "%zu of %zu layers do not rotate", none, r->positions->n_layers);
-    if (r->view.table.length > 0)
-        tenon_tool_note(r->tool, "frequencies for sequences of %.0f positions%s",
-                        r->view.table.length,
+    if (r->view.table.length > 0 && (r->view.use->rope.scaling == TENON_ROPE_DYNAMIC ||
+                                     r->view.use->rope.scaling == TENON_ROPE_LONGROPE))
+        tenon_tool_note(r->tool, "frequencies for sequences of %.0f position%s%s",
+                        r->view.table.length, r->view.table.length == 1 ? "" : "s",
                         r->view.use->rope.scaling != TENON_ROPE_LONGROPE ? ""
                         : r->view.table.long_factors                     ? ", the long factors"
                                                                          : ", the short factors");

@@ -216,6 +216,11 @@ enum tenon_status tenon_vectors_check(const char *path, enum tenon_dtype dtype,
 {
     if (path != NULL && tenon_array_is_form(path))
         return tenon_array_check(path, dtype, err);
+    if (path != NULL && strcmp(path, "-") == 0) {
+        tenon_report_fail(err, TENON_ERR_MISUSE, "-o names a file, and - is none");
+        tenon_report_hint(err, "leave -o out for a table on standard output, or use --json");
+        return TENON_ERR_MISUSE;
+    }
     if (path != NULL && find_form(path) == NULL) {
         tenon_report_fail(err, TENON_ERR_MISUSE,
                           "no form of output has the extension of this name");

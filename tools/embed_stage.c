@@ -190,8 +190,8 @@ static enum tenon_status check_length(const struct tenon_ids *list, size_t n, co
 {
     if (list == NULL || list->n == n)
         return TENON_OK;
-    return tenon_report_fail(err, TENON_ERR_MISUSE, "%zu %s for %zu ids, there must be as many",
-                             list->n, what, n);
+    return tenon_report_fail(err, TENON_ERR_MISUSE, "%zu %s%s for %zu id%s, there must be as many",
+                             list->n, what, list->n == 1 ? "" : "s", n, n == 1 ? "" : "s");
 }
 
 static enum tenon_status take_tokens(struct tenon_stage_run *run,
@@ -200,10 +200,10 @@ static enum tenon_status take_tokens(struct tenon_stage_run *run,
 {
     const struct tenon_ids *ids = tokens->ids;
     size_t begin = 0;
-    enum tenon_status st = check_length(tokens->types, ids->n, "type ids", err);
+    enum tenon_status st = check_length(tokens->types, ids->n, "type id", err);
 
     for (size_t s = 0; st == TENON_OK && s < tokens->n_streams; s++)
-        st = check_length(tokens->positions[s], ids->n, "positions", err);
+        st = check_length(tokens->positions[s], ids->n, "position", err);
     if (st != TENON_OK)
         return st;
     run->tokens = *tokens;

@@ -13,6 +13,9 @@ static const int pairings[] = {-1, TENON_PAIR_HALF, TENON_PAIR_INTERLEAVED};
 static const enum tenon_precision precisions[] = {TENON_PRECISION_HF, TENON_PRECISION_EXACT,
                                                   TENON_PRECISION_HF, TENON_PRECISION_GGML};
 
+/* What errors of the library say in front of what is wrong with an override. */
+static const char origin[] = "options";
+
 enum tenon_status tenon_position_options_check(const struct tenon_tool *tool,
                                                const struct tenon_position_options *options,
                                                struct tenon_error *err)
@@ -31,7 +34,7 @@ enum tenon_status tenon_position_options_read(const struct tenon_position_option
 
     *given = (struct tenon_position_given){0};
     tenon_position_overrides_init(overrides);
-    overrides->origin = "options";
+    overrides->origin = origin;
     if (options->theta > 0)
         overrides->theta = options->theta;
     if (options->rotary_dim > 0)
@@ -51,6 +54,37 @@ enum tenon_status tenon_position_options_read(const struct tenon_position_option
     given->scaling = tenon_settings_root(given->settings);
     overrides->rope_scaling = &given->scaling;
     return TENON_OK;
+}
+
+void tenon_position_options_blame(const struct tenon_position_options *options,
+                                  struct tenon_error *err)
+{
+    const struct {
+        const char *key, *option;
+        bool given;
+    } rows[] = {
+        {"rotary_dim", "--rotary-dim", options->rotary_dim > 0},
+        {"rotary_dim", "--heads", options->heads > 0},
+        {"head_dim", "--heads", options->heads > 0},
+        {"attention.key_length", "--heads", options->heads > 0},
+        {"rope_theta", "--theta", options->theta > 0},
+    };
+    const size_t len = strlen(origin), n = sizeof(rows) / sizeof(rows[0]);
+    size_t i = 0;
+
+    if (err->status != TENON_ERR_MISUSE || strncmp(err->message, origin, len) != 0 ||
+        strncmp(err->message + len, ": ", 2) != 0)
+        return;
+    memmove(err->message, err->message + len + 2, strlen(err->message + len + 2) + 1);
+    while (i < n && !(rows[i].given && strcmp(rows[i].key, err->subject) == 0))
+        i++;
+    if (i < n) { /* the option is the key */
+        err->kind = NULL;
+        err->subject[0] = '\0';
+    }
+    tenon_report_path(err, i < n                      ? rows[i].option
+                           : options->scaling != NULL ? "--rope-scaling"
+                                                      : "--rotary-dim");
 }
 
 void tenon_position_given_release(struct tenon_position_given *given)

@@ -84,6 +84,9 @@ tenon_position_options_check(const struct tenon_tool *tool,
 TENON_MUST_USE enum tenon_status
 tenon_position_options_read(const struct tenon_position_options *options,
                             struct tenon_position_given *given, struct tenon_error *err);
+/* Names the option in an error of resolving that is about the values of `options`. */
+void tenon_position_options_blame(const struct tenon_position_options *options,
+                                  struct tenon_error *err);
 void tenon_position_given_release(struct tenon_position_given *given);
 
 /* The profile that the options ask for; that of the model's kind when they do not. */
