@@ -425,7 +425,8 @@ static enum tenon_status prepare(struct tenon_qk *qk, struct tenon_error *err)
         return st;
     find_numbers(qk);
     use = tenon_positions_rope(qk->input->positions, 0);
-    if (qk->input->positions->kind == TENON_POSITION_ROPE && use != NULL)
+    if (qk->input->positions->kind == TENON_POSITION_ROPE && use != NULL &&
+        qk->input->options.positions != TENON_INPUT_NONE)
         qk->rope = &use->rope;
     if (qk->rope != NULL && qk->rope->head_dim != (qk->latent ? qk->rope_dim : qk->shape.head_dim))
         return fail_model(qk, TENON_ERR_MISMATCH, err,

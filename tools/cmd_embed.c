@@ -76,8 +76,9 @@ static const struct tenon_opt options[] = {
      .field = FIELD(pos),
      .value = "KIND",
      .choices = pos_words,
-     .help = "which positions the input brings in: auto (the architecture's own), none, learned, "
-             "sinusoidal, or rope (rows are rotated head by head)"},
+     .help = "which positions the input brings in: auto (the architecture's own), none (nor does "
+             "--stage qk rotate), learned, sinusoidal, or rope (rows are rotated head by head, in "
+             "place of queries and keys)"},
     {.name = "sinusoidal-layout",
      .kind = TENON_OPT_CHOICE,
      .field = FIELD(sinusoid),
@@ -187,7 +188,8 @@ static enum tenon_status check_options(const struct tenon_tool *tool, struct ten
     const struct options *o = tool->options;
     const bool picture = o->pixels != NULL || o->image != NULL;
     const bool alone = picture && o->ids.n == 0 && o->ids_file == NULL;
-    const bool rotates = o->stage == TENON_STAGE_QK || o->pos == TENON_INPUT_ROPE;
+    const bool qk = o->stage == TENON_STAGE_QK, none = o->pos == TENON_INPUT_NONE;
+    const bool rotates = qk ? !none : o->pos == TENON_INPUT_ROPE;
     const struct {
         bool idle;
         const char *names, *why;
@@ -197,6 +199,7 @@ static enum tenon_status check_options(const struct tenon_tool *tool, struct ten
          "a picture alone has no token ids"},
         {o->stage == TENON_STAGE_TOKEN && o->pos != TENON_INPUT_NONE, "pos", as_they_are},
         {o->stage == TENON_STAGE_TOKEN, "sinusoidal-layout " ROTATION, as_they_are},
+        {qk && none, ROTATION, "--pos none rotates nothing"},
         {!rotates, ROTATION, "nothing is rotated without --stage qk or --pos rope"},
         {o->places.n > 0, "start", "--positions says where all tokens are"},
         {o->output == NULL, "dtype", "no file is written, name one with -o"},
@@ -206,6 +209,10 @@ static enum tenon_status check_options(const struct tenon_tool *tool, struct ten
     for (size_t i = 0; st == TENON_OK && i < sizeof(rules) / sizeof(rules[0]); i++)
         if (rules[i].idle)
             st = tenon_tool_refuse(tool, rules[i].names, rules[i].why, err);
+    if (st == TENON_OK && qk && o->pos == TENON_INPUT_ROPE)
+        st = tenon_report_fail(
+            err, TENON_ERR_MISUSE,
+            "--pos rope rotates the input, --stage qk queries and keys: not both");
     return st == TENON_OK ? tenon_position_options_check(tool, &o->positions, err) : st;
 }
 
@@ -511,7 +518,8 @@ static void say_choices(struct embed_run *r)
                         beyond);
     positions = tenon_input_positions(input);
     use = tenon_positions_rope(positions, 0);
-    if (use == NULL || (r->o->stage != TENON_STAGE_QK && r->o->pos != TENON_INPUT_ROPE))
+    if (use == NULL || r->o->pos == TENON_INPUT_NONE ||
+        (r->o->stage != TENON_STAGE_QK && r->o->pos != TENON_INPUT_ROPE))
         return;
     length = r->o->positions.length > 0 ? (double)r->o->positions.length : count_longest(r);
     if (use->rope.scaling == TENON_ROPE_LONGROPE || use->rope.scaling == TENON_ROPE_DYNAMIC)

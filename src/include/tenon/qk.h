@@ -13,7 +13,8 @@ struct tenon_qk_shape {
     uint32_t heads, kv_heads, head_dim;
 };
 
-/* Prepares, with the input before it; options and lifetimes as of tenon_input_new. Further fails
+/* Prepares, with the input before it; options and lifetimes as of tenon_input_new, where positions
+ * of TENON_INPUT_NONE also leave the rotation out. Further fails
  * with UNSUPPORTED_FEATURE for families whose first layer makes no queries and keys, or in a way
  * that is not known. */
 TENON_API TENON_MUST_USE enum tenon_status tenon_qk_new(const struct tenon_model *model,
