@@ -179,9 +179,13 @@ const struct tenon_arch_rules tenon_rules_llama = {
     .sets = {&tenon_names_llama, &tenon_names_gguf},
 };
 
+/* Not that of lm_head: an unknown family may call a bias of its own so. */
+static const struct tenon_tie_row generic_ties[] = {TIE_ROW_BART, TIE_ROW_BERT, {{NULL}}};
+
 const struct tenon_arch_rules tenon_rules_generic = {
     .prefixes = {"model.language_model.", "language_model.model.", "model.", "language_model.",
                  "transformer.", "gpt_neox.", "backbone.", "bert."},
     .sets = {&tenon_names_llama, &generic_names, &tenon_names_gpt2, &tenon_names_gguf,
              &tenon_names_meta},
+    .ties = generic_ties,
 };

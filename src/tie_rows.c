@@ -22,9 +22,12 @@ static struct row_state find_row(const struct tenon_model *model, const struct t
     return s;
 }
 
+/* Of a family that is not known the rows that most have: their names are rarely anything else. */
 static const struct tenon_tie_row *first_row(const struct tenon_arch *arch)
 {
-    return arch != NULL && arch->rules != NULL ? arch->rules->ties : NULL;
+    const struct tenon_arch_rules *rules = arch != NULL ? arch->rules : &tenon_rules_generic;
+
+    return rules != NULL ? rules->ties : NULL;
 }
 
 size_t tenon_tie_missing(const struct tenon_model *model, const struct tenon_arch *arch,

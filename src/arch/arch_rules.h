@@ -59,6 +59,28 @@ struct tenon_tie_row {
     const char *names[TENON_MAX_TIE_NAMES];
 };
 
+/* One matrix for encoder and decoder (BART), and the two names of the bias of a head that predicts
+ * masked tokens (BERT, RoBERTa). */
+#define TIE_ROW_BART                                                                               \
+    {                                                                                              \
+        {                                                                                          \
+            "model.shared.weight", "model.encoder.embed_tokens.weight",                            \
+                "model.decoder.embed_tokens.weight"                                                \
+        }                                                                                          \
+    }
+#define TIE_ROW_BERT                                                                               \
+    {                                                                                              \
+        {                                                                                          \
+            "cls.predictions.bias", "cls.predictions.decoder.bias"                                 \
+        }                                                                                          \
+    }
+#define TIE_ROW_LM_HEAD                                                                            \
+    {                                                                                              \
+        {                                                                                          \
+            "lm_head.bias", "lm_head.decoder.bias"                                                 \
+        }                                                                                          \
+    }
+
 struct tenon_arch_rules {
     /* Base prefixes, the canonical one first. Optional in a name; of several that fit the longest
      * is taken off. Ends with NULL. */
@@ -84,8 +106,7 @@ extern const struct tenon_name_set tenon_names_bailing_moe, tenon_names_bamba, t
     tenon_names_qwen2_vl, tenon_names_sandwich_norm, tenon_names_t5, tenon_names_vit,
     tenon_names_gguf, tenon_names_meta;
 
-/* Rows of several families: one matrix for encoder and decoder (BART), and the two names of the
- * bias of a head that predicts masked tokens (BERT, RoBERTa). */
+/* The rows of several families. */
 extern const struct tenon_tie_row tenon_ties_bart[], tenon_ties_bert[],
     tenon_ties_bert_generation[];
 

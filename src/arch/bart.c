@@ -38,8 +38,7 @@ static const struct tenon_name_rule bart_rows[] = {
 const struct tenon_name_set tenon_names_bart = NAME_SET(bart_rows, HF);
 
 const struct tenon_tie_row tenon_ties_bart[] = {
-    {{"model.shared.weight", "model.encoder.embed_tokens.weight",
-      "model.decoder.embed_tokens.weight"}},
+    TIE_ROW_BART,
     {{NULL}},
 };
 

@@ -28,7 +28,7 @@ static const struct tenon_name_rule own_names_rows[] = {
 static const struct tenon_name_set own_names = NAME_SET(own_names_rows, HF);
 
 const struct tenon_tie_row tenon_ties_bert[] = {
-    {{"cls.predictions.bias", "cls.predictions.decoder.bias"}},
+    TIE_ROW_BERT,
     {{NULL}},
 };
 

@@ -10,7 +10,7 @@ static const struct tenon_name_rule bert_generation_rows[] = {
 const struct tenon_name_set tenon_names_bert_generation = NAME_SET(bert_generation_rows, HF);
 
 const struct tenon_tie_row tenon_ties_bert_generation[] = {
-    {{"lm_head.bias", "lm_head.decoder.bias"}},
+    TIE_ROW_LM_HEAD,
     {{NULL}},
 };
 

@@ -1,9 +1,16 @@
 /* Idefics 2 and 3, SmolVLM. */
 #include "arch/arch_rules.h"
 
+/* The matrices of added tokens that the first Idefics has. */
+static const struct tenon_tie_row ties[] = {
+    {{"model.embed_tokens.additional_embedding.weight", "lm_head.additional_fc.weight"}},
+    {{NULL}},
+};
+
 static const struct tenon_arch_rules rules = {
     .prefixes = {"model.text_model.", "text_model.", "model."},
     .sets = {&tenon_names_llama, &tenon_names_gguf},
+    .ties = ties,
 };
 
 const struct tenon_arch tenon_arch_idefics = {

@@ -565,6 +565,17 @@ START_TEST(parts_that_have_matrices_of_their_own_need_no_copies)
 }
 END_TEST
 
+START_TEST(a_family_that_is_not_known_gets_the_copies_of_its_kin)
+{
+    tiny_add(&tiny, SHARED, TENON_DTYPE_F32, ROWS, COLS, matrix());
+    tiny_flag(&tiny, TOP, true, false);
+    finish("safetensors", "nobody", true);
+    ck_ok(untie(), err);
+    ck_assert_ptr_nonnull(
+        strstr(plan_tensors(plan), " " ENC ":F32=" SHARED " " DEC ":F32=" SHARED));
+}
+END_TEST
+
 /* Unties a model of two biases' names, of which the first is stored. */
 static void untie_head(const char *model_type, const char *bias, const char *copy)
 {
@@ -688,6 +699,7 @@ int main(void)
     tcase_add_test(tc, tie_takes_the_parts_of_an_untie_away_again);
     tcase_add_test(tc, tie_leaves_parts_that_were_there_before_or_changed_since);
     tcase_add_test(tc, parts_that_have_matrices_of_their_own_need_no_copies);
+    tcase_add_test(tc, a_family_that_is_not_known_gets_the_copies_of_its_kin);
     tcase_add_loop_test(tc, untie_of_a_masked_language_model_stores_the_second_bias, 0, 7);
     tcase_add_test(tc, untie_of_both_adds_what_else_would_start_at_random);
     tcase_add_test(tc, an_untie_with_copies_survives_every_failed_allocation);
