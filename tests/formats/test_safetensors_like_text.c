@@ -97,7 +97,7 @@ static size_t put_header(struct gen_bytes *b, int kind)
 
     switch (kind) {
     case 0:
-        put_long(b, "{\"", 'n', ENTRY("", "0,1") + 1);
+        put_long(b, "{\"", 'n', &ENTRY("", "0,1")[1]);
         gen_text(b, "," ENTRY("b", "1,2") "}");
         return 2;
     case 1:
