@@ -8,8 +8,9 @@
 #include "tenon/tying.h"
 
 /* Where an untie could not be undone from what else is stored, it leaves this key in the metadata
- * of the file that got the new tensors, with their names, separated by blanks. It is the first pair when there were
- * none before, and then `format` follows, which transformers asks for; else it is the last. */
+ * of the file that got the new tensors, with their names, separated by blanks. It is the first pair
+ * when there were none before, and then `format` follows, which transformers asks for; else it is
+ * the last. */
 #define TENON_UNTIED_KEY "tenon.untied"
 
 /* In front of the key of a record (see tenon_tie_record) while it does not hold: an untie puts it
