@@ -22,7 +22,7 @@ static struct row_state find_row(const struct tenon_model *model, const struct t
     return s;
 }
 
-/* Of a family that is not known the rows that most have: their names are rarely anything else. */
+/* Of a family that is not known the rows that most have. */
 static const struct tenon_tie_row *first_row(const struct tenon_arch *arch)
 {
     const struct tenon_arch_rules *rules = arch != NULL ? arch->rules : &tenon_rules_generic;
@@ -44,6 +44,8 @@ size_t tenon_tie_missing(const struct tenon_model *model, const struct tenon_arc
             from = s.stored[i];
         if (from == NULL || (s.stored[0] == NULL && s.n_stored + 1 == s.n))
             continue; /* nothing to copy, or only the name that nothing reads */
+        if (s.stored[0] == NULL && (arch == NULL || s.n_stored == 1))
+            continue; /* the other names alone may be those of another family, OPT's */
         for (size_t i = 0; i < s.n && n < room; i++)
             if (s.stored[i] == NULL)
                 out[n++] = (struct tenon_tie_copy){.name = row->names[i], .from = from};
