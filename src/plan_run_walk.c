@@ -202,7 +202,7 @@ enum tenon_status tenon_run_walk_next(struct tenon_run_walk *walk, struct tenon_
 
     while (st == TENON_OK && span->kind == TENON_RUN_SOURCE) {
         struct tenon_run_place here = walk->place;
-        struct tenon_run_span next;
+        struct tenon_run_span next = {0};
 
         if (take_some(walk, &next, NULL) != TENON_OK || next.kind != TENON_RUN_SOURCE ||
             next.source != span->source || next.from != span->from + span->n_bytes) {
