@@ -7,6 +7,7 @@
 #include "json_edit.h"
 #include "names.h"
 #include "sort.h"
+#include "text.h"
 
 /* An index that is being edited; in the plan's arena. */
 struct edit {
@@ -25,13 +26,6 @@ struct edit {
 static struct tenon_str name_of(const void *owner, uint32_t i)
 {
     return tenon_plan_name(owner, i);
-}
-
-static int compare_str(struct tenon_str a, struct tenon_str b)
-{
-    int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
-
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
 }
 
 /* --- texts in the plan's arena; data NULL when memory is gone --- */
@@ -69,16 +63,6 @@ static void add(uint64_t *sum, uint64_t n)
         *sum = UINT64_MAX;
 }
 
-static uint64_t count_elements(const struct tenon_plan_tensor *t)
-{
-    uint64_t n = 1;
-
-    for (uint32_t d = 0; d < t->n_dims; d++)
-        if (!tenon_u64_mul(&n, n, t->dims[d]))
-            return UINT64_MAX;
-    return n;
-}
-
 /* What is the same on both sides is left out, so that sums that count something else, too, such as
  * headers, stay what they are. A second name for the same bytes was never counted. */
 static void measure(struct edit *e)
@@ -88,7 +72,7 @@ static void measure(struct edit *e)
         const struct tenon_tensor *old = tenon_model_find(e->model, t.name.data, t.name.len);
 
         add(&e->bytes, t.bytes);
-        add(&e->elements, count_elements(&t));
+        add(&e->elements, tenon_plan_tensor_elements(&t));
         if (old != NULL && ((old->flags & TENON_TENSOR_SHARED) == 0 || !t.apart)) {
             add(&e->old_bytes, old->bytes);
             add(&e->old_elements, old->n_elements);
@@ -170,7 +154,7 @@ static enum tenon_status edit_pairs(struct edit *e, bool *sorted, struct tenon_e
         struct tenon_str key = tenon_json_object_key(&e->map, i, e->room);
         uint32_t found = tenon_names_find(&e->names, key.data, key.len, e->plan, name_of);
 
-        *sorted &= i == 0 || compare_str(before, key) < 0;
+        *sorted &= i == 0 || tenon_str_compare(before, key) < 0;
         memcpy(e->room_before, key.data, key.len);
         before.len = key.len;
         if (found == TENON_NO_INDEX) {
@@ -185,7 +169,7 @@ static enum tenon_status edit_pairs(struct edit *e, bool *sorted, struct tenon_e
 
 static int compare_tensors(const void *plan, uint32_t a, uint32_t b)
 {
-    return compare_str(tenon_plan_name(plan, a), tenon_plan_name(plan, b));
+    return tenon_str_compare(tenon_plan_name(plan, a), tenon_plan_name(plan, b));
 }
 
 /* Puts the pairs of `list`, which is sorted, into the map. */
@@ -200,7 +184,7 @@ static enum tenon_status insert_pairs(struct edit *e, const uint32_t *list, size
         enum tenon_status st;
 
         while (place < e->map.n &&
-               compare_str(tenon_json_object_key(&e->map, place, e->room), name) < 0)
+               tenon_str_compare(tenon_json_object_key(&e->map, place, e->room), name) < 0)
             place++;
         if (key.data == NULL || file.data == NULL)
             return tenon_fail_memory(err);

@@ -5,6 +5,7 @@
 #include "fail.h"
 #include "json_out.h"
 #include "sort.h"
+#include "text.h"
 
 /* What an index is made of; in the plan's arena. */
 struct index {
@@ -14,24 +15,7 @@ struct index {
 
 static int compare_tensors(const void *plan, uint32_t a, uint32_t b)
 {
-    struct tenon_str x = tenon_plan_name(plan, a), y = tenon_plan_name(plan, b);
-    int order = memcmp(x.data, y.data, x.len < y.len ? x.len : y.len);
-
-    if (order != 0)
-        return order;
-    return x.len < y.len ? -1 : x.len > y.len;
-}
-
-/* The elements of a tensor, saturated: of a matrix that is too large to be counted the layout of
- * its file has complained. */
-static uint64_t count_elements(const struct tenon_plan_tensor *t)
-{
-    uint64_t n = 1;
-
-    for (uint32_t d = 0; d < t->n_dims; d++)
-        if (!tenon_u64_mul(&n, n, t->dims[d]))
-            return UINT64_MAX;
-    return n;
+    return tenon_str_compare(tenon_plan_name(plan, a), tenon_plan_name(plan, b));
 }
 
 static enum tenon_status measure(struct index *index, struct tenon_error *err)
@@ -42,7 +26,7 @@ static enum tenon_status measure(struct index *index, struct tenon_error *err)
         const struct tenon_plan_tensor t = tenon_plan_tensor(plan, i);
 
         if (!tenon_u64_add(&index->bytes, index->bytes, t.bytes) ||
-            !tenon_u64_add(&index->parameters, index->parameters, count_elements(&t)))
+            !tenon_u64_add(&index->parameters, index->parameters, tenon_plan_tensor_elements(&t)))
             return tenon_fail(err, TENON_ERR_LIMIT, TENON_NO_OFFSET,
                               "the sum of all sizes does not fit 64 bits");
     }

@@ -4,6 +4,7 @@
 #include "fail.h"
 #include "names.h"
 #include "safetensors_like.h"
+#include "text.h"
 
 /* --- the entry of a tensor --- */
 
@@ -85,7 +86,7 @@ static void claim_by_name(struct tenon_like *like)
         const struct tenon_tensor *source = copied_from(like, &t), *old = source;
         uint32_t entry;
 
-        if (old == NULL || tenon_safetensors_compare(old->name, t.name) != 0)
+        if (old == NULL || tenon_str_compare(old->name, t.name) != 0)
             old = tenon_model_find(like->old->model, t.name.data, t.name.len);
         if (old == NULL || old->file != like->old->file || !same_shape(&t, old))
             continue;

@@ -85,7 +85,7 @@ static enum tenon_status change_pair(struct pairs *p, size_t i, uint32_t found,
     if (p->old[found] != TENON_LIKE_NONE)
         o->members[p->old[found]].edit = TENON_JSON_REMOVED; /* of two equal keys the last counts */
     p->old[found] = (uint32_t)i;
-    if (tenon_safetensors_compare(value_of(p, i), meta->value.as.str) == 0)
+    if (tenon_str_compare(value_of(p, i), meta->value.as.str) == 0)
         return TENON_OK;
     change.value = tenon_like_quote(p->like, "", meta->value.as.str);
     return change.value.data != NULL ? tenon_json_object_change(o, i, change, err)

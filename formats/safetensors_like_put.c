@@ -6,6 +6,7 @@
 #include "bytes.h"
 #include "safetensors_like.h"
 #include "safetensors_private.h"
+#include "text.h"
 
 /* A root that is being put. */
 struct putting {
@@ -149,7 +150,7 @@ static enum tenon_status put_entry(struct putting *p, const struct tenon_like_it
     uint64_t begin = p->plan->tensors[i].offset - p->head->data;
     uint64_t bytes = tenon_plan_tensor_bytes(p->plan, i);
 
-    if (tenon_safetensors_compare(name, was->name) != 0)
+    if (tenon_str_compare(name, was->name) != 0)
         tenon_json_put_string(&p->out, name);
     else
         put_text(p, item, item->key, item->key_end);

@@ -5,6 +5,7 @@
 #include "model_build.h"
 #include "safetensors_like.h"
 #include "safetensors_private.h"
+#include "text.h"
 
 /* A pass over the old header. */
 struct reading {
@@ -44,7 +45,7 @@ static bool follows(const struct reading *r, const struct tenon_tensor *t)
     if (r->before == NULL)
         return true;
     before = tenon_safetensors_rank((enum tenon_dtype)r->before->dtype);
-    return before != rank ? before < rank : tenon_safetensors_compare(r->before->name, t->name) < 0;
+    return before != rank ? before < rank : tenon_str_compare(r->before->name, t->name) < 0;
 }
 
 /* Whether the member is what the reference would write for `t`. */

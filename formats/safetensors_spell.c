@@ -29,13 +29,6 @@ uint32_t tenon_safetensors_rank(enum tenon_dtype dtype)
     return rank;
 }
 
-int tenon_safetensors_compare(struct tenon_str a, struct tenon_str b)
-{
-    int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
-
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 /* Tensors of a plan, of which the first has number 0 here. */
 struct tensors {
     const struct tenon_plan *plan;
@@ -55,7 +48,7 @@ static int compare_tensors(const void *owner, uint32_t a, uint32_t b)
         if (p != q)
             return p < q ? -1 : 1;
     }
-    return tenon_safetensors_compare(tenon_plan_name(t->plan, x), tenon_plan_name(t->plan, y));
+    return tenon_str_compare(tenon_plan_name(t->plan, x), tenon_plan_name(t->plan, y));
 }
 
 enum tenon_status tenon_safetensors_sort(struct tenon_plan *plan, size_t first, size_t n,

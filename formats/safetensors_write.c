@@ -33,8 +33,8 @@ struct header {
 
 static int compare_metas(const void *a, const void *b)
 {
-    return tenon_safetensors_compare((*(const struct tenon_meta_entry *const *)a)->key,
-                                     (*(const struct tenon_meta_entry *const *)b)->key);
+    return tenon_str_compare((*(const struct tenon_meta_entry *const *)a)->key,
+                             (*(const struct tenon_meta_entry *const *)b)->key);
 }
 
 /* The pairs of the file, checked and sorted by key. */
@@ -55,7 +55,7 @@ static enum tenon_status sort_metas(struct tenon_plan *plan, uint32_t number, st
     if (st == TENON_OK && file->n_metas > 1)
         qsort(metas, file->n_metas, sizeof(*metas), compare_metas);
     for (size_t i = 1; st == TENON_OK && i < file->n_metas; i++)
-        if (tenon_safetensors_compare(metas[i - 1]->key, metas[i]->key) == 0)
+        if (tenon_str_compare(metas[i - 1]->key, metas[i]->key) == 0)
             st = tenon_safetensors_refuse("key", metas[i]->key, "the key stands twice", err);
     h->metas = metas;
     h->n_metas = file->n_metas;

@@ -32,9 +32,6 @@ enum tenon_status tenon_safetensors_refuse(const char *kind, struct tenon_str su
 /* Where a type's tensors come: the smaller the earlier; types that are not known come last. */
 uint32_t tenon_safetensors_rank(enum tenon_dtype dtype);
 
-/* By bytes, as strcmp. */
-int tenon_safetensors_compare(struct tenon_str a, struct tenon_str b);
-
 /* Sorts tensors [first, first + n) of a plan into the order of the reference. */
 enum tenon_status tenon_safetensors_sort(struct tenon_plan *plan, size_t first, size_t n,
                                          struct tenon_error *err);

@@ -9,6 +9,7 @@
 #include "meta_value.h"
 #include "parallel.h"
 #include "sweep.h"
+#include "text.h"
 
 /* The sweep over all matches. */
 struct compare_sweep {
@@ -79,19 +80,10 @@ struct sorted_key {
     uint32_t index;
 };
 
-static int compare_texts(struct tenon_str a, struct tenon_str b)
-{
-    int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
-
-    if (order != 0)
-        return order;
-    return a.len < b.len ? -1 : a.len > b.len;
-}
-
 static int compare_sorted(const void *x, const void *y)
 {
     const struct sorted_key *a = x, *b = y;
-    int order = compare_texts(a->entry->key, b->entry->key);
+    int order = tenon_str_compare(a->entry->key, b->entry->key);
 
     if (order != 0)
         return order;
@@ -129,9 +121,10 @@ static void merge_keys(const struct meta_merge *m, struct tenon_diff *d)
     size_t i = 0, k = 0;
 
     while (i < m->n_a || k < m->n_b) {
-        int order = i == m->n_a   ? 1
-                    : k == m->n_b ? -1
-                                  : compare_texts(m->keys_a[i].entry->key, m->keys_b[k].entry->key);
+        int order = i == m->n_a ? 1
+                    : k == m->n_b
+                        ? -1
+                        : tenon_str_compare(m->keys_a[i].entry->key, m->keys_b[k].entry->key);
 
         if (order < 0) {
             m->only_a[d->n_meta_only_a++] = m->keys_a[i++].index;

@@ -222,6 +222,15 @@ static char *alloc_text(struct tenon_arena *arena, size_t bytes)
     return (char *)block->bytes + block->end;
 }
 
+void *tenon_arena_copy(struct tenon_arena *arena, const void *items, size_t n, size_t size)
+{
+    void *copy = tenon_arena_alloc(arena, n > 0 ? n : 1, size);
+
+    if (copy != NULL && n > 0)
+        memcpy(copy, items, n * size);
+    return copy;
+}
+
 char *tenon_arena_text(struct tenon_arena *arena, const char *text, size_t len)
 {
     size_t bytes;

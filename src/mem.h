@@ -46,6 +46,9 @@ struct tenon_arena {
 /* Zeroed, aligned for any type; NULL when memory is gone or the product overflows. */
 void *tenon_arena_alloc(struct tenon_arena *arena, size_t n, size_t size);
 
+/* The same with the bytes of `items`. */
+void *tenon_arena_copy(struct tenon_arena *arena, const void *items, size_t n, size_t size);
+
 /* A copy of `len` bytes, terminated; or not, for texts whose length is kept. Not aligned. NULL when
  * memory is gone, never otherwise. */
 char *tenon_arena_text(struct tenon_arena *arena, const char *text, size_t len);

@@ -113,17 +113,7 @@ bool tenon_plan_is_empty(const struct tenon_plan *plan)
 
 /* --- filling it --- */
 
-/* A copy of `n` items in the plan's arena; NULL when memory is gone. */
-static void *keep_items(struct tenon_plan *plan, const void *items, size_t n, size_t size)
-{
-    void *copy = tenon_arena_alloc(&plan->arena, n > 0 ? n : 1, size);
-
-    if (copy != NULL && n > 0)
-        memcpy(copy, items, n * size);
-    return copy;
-}
-
-/* The same for a text that may be NULL; false when memory is gone. */
+/* A copy of a text that may be NULL, in the plan's arena; false when memory is gone. */
 static bool keep_text(struct tenon_plan *plan, const char **text)
 {
     if (*text == NULL)
@@ -152,7 +142,7 @@ enum tenon_status tenon_plan_add_model(struct tenon_plan *plan, const struct ten
 static bool keep_metas(struct tenon_plan *plan, struct tenon_plan_file *file)
 {
     struct tenon_meta_entry *metas =
-        keep_items(plan, file->metas, file->n_metas, sizeof(struct tenon_meta_entry));
+        tenon_arena_copy(&plan->arena, file->metas, file->n_metas, sizeof(struct tenon_meta_entry));
 
     if (metas == NULL)
         return false;

@@ -187,6 +187,10 @@ void tenon_plan_tensors_of(const struct tenon_plan *plan, uint32_t file, size_t 
  * those numbers, is used up. */
 void tenon_plan_reorder(struct tenon_plan *plan, size_t first, size_t n, uint32_t *order);
 
+/* Of all dimensions together; UINT64_MAX where the product does not fit, and its layout complains.
+ */
+uint64_t tenon_plan_tensor_elements(const struct tenon_plan_tensor *tensor);
+
 /* Name and bytes of tensor `i`, cheaper than all of it. */
 struct tenon_str tenon_plan_name(const struct tenon_plan *plan, size_t i);
 uint64_t tenon_plan_tensor_bytes(const struct tenon_plan *plan, size_t i);

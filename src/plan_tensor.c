@@ -81,19 +81,19 @@ const struct tenon_plan_source *tenon_plan_sources(const struct tenon_plan_tenso
 
 /* --- adding --- */
 
-/* Elements of all dimensions together; false on overflow. */
-static bool count_elements(const struct tenon_plan_tensor *tensor, uint64_t *out)
+uint64_t tenon_plan_tensor_elements(const struct tenon_plan_tensor *tensor)
 {
-    *out = 1;
+    uint64_t n = 1;
+
     for (uint32_t d = 0; d < tensor->n_dims; d++)
-        if (!tenon_u64_mul(out, *out, tensor->dims[d]))
-            return false;
-    return true;
+        if (!tenon_u64_mul(&n, n, tensor->dims[d]))
+            return UINT64_MAX;
+    return n;
 }
 
 static enum tenon_status size_tensor(struct tenon_plan_tensor *tensor, struct tenon_error *err)
 {
-    uint64_t n = 0;
+    uint64_t n = tenon_plan_tensor_elements(tensor);
     const struct tenon_dtype_info *info = tenon_dtype_info(tensor->dtype);
     enum tenon_status st = TENON_OK;
 
@@ -101,22 +101,12 @@ static enum tenon_status size_tensor(struct tenon_plan_tensor *tensor, struct te
         tensor->bytes = tensor->n_sources == 1 ? tenon_plan_sources(tensor)->tensor->bytes : 0;
         return TENON_OK;
     }
-    if (!count_elements(tensor, &n) || !tenon_dtype_bytes(tensor->dtype, n, &tensor->bytes)) {
+    if (n == UINT64_MAX || !tenon_dtype_bytes(tensor->dtype, n, &tensor->bytes)) {
         st = tenon_fail(err, TENON_ERR_CANNOT_REPRESENT, TENON_NO_OFFSET,
                         "its shape is not whole blocks of %s", info->name);
         tenon_fail_subject(err, "tensor", tensor->name.data, tensor->name.len);
     }
     return st;
-}
-
-/* A copy of `n` items in the plan's arena; NULL when memory is gone. */
-static void *keep_items(struct tenon_plan *plan, const void *items, size_t n, size_t size)
-{
-    void *copy = tenon_arena_alloc(&plan->arena, n > 0 ? n : 1, size);
-
-    if (copy != NULL && n > 0)
-        memcpy(copy, items, n * size);
-    return copy;
 }
 
 /* Length and text in the plan's arena; NULL when memory is gone. */
@@ -168,10 +158,10 @@ static enum tenon_status fill_full(struct tenon_plan *plan, const struct tenon_p
         return tenon_fail_memory(err);
     *full = *tensor;
     full->name.data = tenon_arena_text(&plan->arena, full->name.data, full->name.len);
-    full->dims = keep_items(plan, full->dims, full->n_dims, sizeof(*full->dims));
-    full->sources =
-        keep_items(plan, tenon_plan_sources(tensor), full->n_sources, sizeof(*full->sources));
-    full->steps = keep_items(plan, full->steps, full->n_steps, sizeof(*full->steps));
+    full->dims = tenon_arena_copy(&plan->arena, full->dims, full->n_dims, sizeof(*full->dims));
+    full->sources = tenon_arena_copy(&plan->arena, tenon_plan_sources(tensor), full->n_sources,
+                                     sizeof(*full->sources));
+    full->steps = tenon_arena_copy(&plan->arena, full->steps, full->n_steps, sizeof(*full->steps));
     if (full->name.data == NULL || full->dims == NULL || full->sources == NULL ||
         full->steps == NULL)
         return tenon_fail_memory(err);

@@ -152,3 +152,11 @@ bool tenon_str_equal(struct tenon_str s, const char *text)
 
     return s.len == n && memcmp(s.data, text, n) == 0;
 }
+
+int tenon_str_compare(struct tenon_str a, struct tenon_str b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n != 0 ? memcmp(a.data, b.data, n) : 0;
+
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}

@@ -11,4 +11,7 @@ int tenon_hex_digit(int c);
 
 bool tenon_str_equal(struct tenon_str s, const char *text);
 
+/* The order of bytes, a beginning before what it begins: below, equal to or above zero. */
+int tenon_str_compare(struct tenon_str a, struct tenon_str b);
+
 #endif
